@@ -1,19 +1,12 @@
 """Answers to what guests ask, from the menu and the order as data, and from nowhere else."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from bella_vista.local.phrases import (
-    NO_SAFETY,
-    capital,
-    careful,
-    joined,
-    listed,
-    not_on_the_menu,
-    number,
-)
-from bella_vista.local.understanding.meaning import Asked
+from bella_vista.local.english.sentences import joined, line_words, listed, number, say, some
+from bella_vista.local.english.talking import pattern, words_of
+from bella_vista.local.understanding.meaning import Asked, minor
 from state.allergens import (
     allergens_met,
     dishes_with,
@@ -24,12 +17,12 @@ from state.allergens import (
 )
 from state.contact import postcode_in
 from state.errors import OrderError
-from state.hours import hours_text
+from state.hours import hours_text, next_opening, opening_spans
 from state.menu import Combo, Dish, Menu, Section
+from state.menu.model import WEEKDAYS
+from state.menu.words import stems
 from state.money import Cents, shown
-
-_MOST = 8
-"""How many dishes are named in one breath."""
+from state.times import said_time
 
 
 class Answers:
@@ -41,6 +34,7 @@ class Answers:
 
     def __init__(self, menu: Menu) -> None:
         self._menu = menu
+        self._house = menu.restaurant
 
     def answer(self, asked: Asked, order: Mapping[str, Any], now: datetime) -> str:
         """Answer one question in a sentence or two.
@@ -50,38 +44,50 @@ class Answers:
             order: The order as data.
             now: The present time, in the restaurant's zone.
         """
+        subject = asked.subject
         match asked.kind:
+            case "price" if asked.words in ("cheapest", "dearest"):
+                return self._extreme(asked)
             case "price":
                 return self._price(asked, order)
+            case "contents" if asked.words == "spicy":
+                return self._spicy(subject)
             case "contents":
                 allergies = [str(one) for one in order.get("allergies") or ()]
-                return joined(self._contents(asked.subject), self.against(asked.subject, allergies))
+                return joined(self._contents(subject), self.against(subject, allergies))
             case "allergens":
                 return self._allergens(asked, order)
             case "diets":
                 return self._diets(asked)
+            case "menu" if asked.words == "like":
+                return self._like(subject)
             case "section":
-                return self._section(asked.subject)
+                return self._section(subject)
             case "menu":
-                return self._sections()
+                return self._had(asked)
             case "hours":
-                return hours_text(self._menu.restaurant, now)
+                return self._day(asked.day, now) or hours_text(self._house, now)
+            case "total" if asked.words:
+                return self._percent(asked.words, order)
             case "total":
-                return f"Your total is {order['total']}." if order.get("items") else _NOTHING_YET
+                return self._itemised(order) if order.get("items") else so_far(order)
             case "order":
                 return so_far(order)
             case "service":
-                return self._area(asked.words) or joined(_ready(order), self._service())
+                ready = (order.get("fulfilment") or {}).get("ready")
+                return self._area(asked.words) or joined(
+                    say("order ready", ready=ready), self._service()
+                )
             case "payment":
-                return f"You can pay by {listed(self._menu.restaurant.payment, 'or')} when you get your food."
-            case "facts" if asked.subject == "coupons":
+                return self._payment(asked.words)
+            case "facts" if subject == "coupons":
                 return self._coupon(asked.words, now)
             case "facts":
-                return self._fact(asked.subject)
+                return self._fact(subject)
         return ""
 
     def _money(self, amount: Cents) -> str:
-        return shown(amount, self._menu.restaurant.currency)
+        return shown(amount, self._house.currency)
 
     def _item(self, name: str | None) -> Dish | Combo | None:
         if name is None:
@@ -94,6 +100,8 @@ class Answers:
                 return None
         return found
 
+    # -- prices --------------------------------------------------------------------------------------
+
     def _extreme(self, asked: Asked) -> str:
         section = self._menu.section(asked.subject) if asked.subject else None
         dishes = section.dishes if section is not None else self._menu.dishes
@@ -103,126 +111,175 @@ class Answers:
         pick = max if asked.words == "dearest" else min
         amount = pick(price for price, _ in priced)
         names = [dish.name for price, dish in priced if price == amount]
-        return (
-            f"That is {_some(names)}, at {self._money(amount)}{' each' if len(names) > 1 else ''}."
-        )
-
-    def _coupon(self, code: str | None, now: datetime) -> str:
-        known = code is not None and self._menu.coupons.get(code.upper())
-        if not known:
-            of = f" {code}" if code else ""
-            return (
-                f"I cannot look up codes{of}. If you have one, tell me to use it, and I will try."
-            )
-        if known.until is not None and known.until < now.date():
-            return f"The code {code} has run out."
-        return (
-            f'Yes, {code} is one of our codes. Say "use {code}", and I will put it on your order.'
-        )
+        several = " several" if len(names) > 1 else ""
+        return say(f"price extreme{several}", names=some(names), price=self._money(amount))
 
     def _price(self, asked: Asked, order: Mapping[str, Any]) -> str:
-        if asked.words in ("cheapest", "dearest"):
-            return self._extreme(asked)
         item = self._item(asked.subject)
         if isinstance(item, Combo):
-            return f"The {item.name} is {self._money(item.price)}."
+            return say("price", name=f"the {item.name}", price=self._money(item.price))
         if isinstance(item, Dish):
-            sold_out = " We are out of it today." if not item.available else ""
+            sold_out = "" if item.available else say("sold out today")
             if asked.size in item.prices:
                 size = f"{asked.size} " if asked.size else ""
-                return f"A {size}{item.name} is {self._money(item.prices[asked.size])}.{sold_out}"
-            if not item.sizes:
-                return f"{item.name} is {self._money(item.prices[None])}.{sold_out}"
-            sizes = listed([f"{size} {self._money(item.prices[size])}" for size in item.sizes])
-            return f"{item.name}: {sizes}.{sold_out}"
-        choice = self._choice_price(asked.subject)
-        if choice:
+                price = self._money(item.prices[asked.size])
+                return joined(say("price", name=f"the {size}{item.name}", price=price), sold_out)
+            prices = [f"{size} {self._money(item.prices[size])}" for size in item.sizes]
+            return joined(say("price sizes", name=item.name, prices=prices), sold_out)
+        if choice := self._choice_price(asked.subject):
             return choice
-        items = order.get("items") or ()
-        if items:
-            lines = listed([f"{line_words(line)} is {line['price']}" for line in items])
-            return f"{capital(lines)}. The total is {order['total']}."
-        return "Tell me which dish, and I will tell you its price."
+        return self._itemised(order) if order.get("items") else say("price which")
+
+    def _itemised(self, order: Mapping[str, Any]) -> str:
+        """Say what each line costs, and all that is added to them or taken off."""
+        lines = [
+            say("line price", line=line_words(line), price=line["price"]) for line in order["items"]
+        ]
+        added = [
+            (name, amount)
+            for kind in ("discounts", "fees")
+            for name, amount in (order.get(kind) or {}).items()
+        ]
+        added += [(name, order[name]) for name in ("tax", "tip") if order.get(name)]
+        parts = [say("line price", line=name, price=amount) for name, amount in added]
+        return say("itemised", lines=listed([*lines, *parts]), total=order["total"])
 
     def _choice_price(self, name: str | None) -> str:
         for group in self._menu.options.values():
             for choice in group.choices:
                 if name is not None and choice.name.casefold() == name.casefold():
                     amounts = sorted(set(choice.prices.values()))
+                    least, most = self._money(amounts[0]), self._money(amounts[-1])
                     if amounts == [0]:
-                        return f"{capital(choice.name)} costs nothing extra."
-                    span = [self._money(amounts[0])]
-                    if len(amounts) > 1:
-                        span = ["between", self._money(amounts[0]), "and", self._money(amounts[-1])]
-                    return f"{capital(choice.name)} is {' '.join(span)} extra."
+                        return say("price free", name=choice.name)
+                    price = least if least == most else None
+                    return say("price extra", name=choice.name, price=price, least=least, most=most)
         return ""
+
+    def _percent(self, percent: str, order: Mapping[str, Any]) -> str:
+        """Say how much a part of the bill is: "how much is fifteen percent?"."""
+        prices = [minor(line["price"]) or 0 for line in order.get("items") or ()]
+        base = minor(order.get("subtotal")) or sum(prices)
+        if self._house.tip.base == "total":
+            base = minor(order.get("total")) or 0
+        if not base:
+            return so_far(order)
+        amount = Cents((base * int(percent) + 50) // 100)
+        return say(
+            "percent of", percent=percent, base=self._money(Cents(base)), amount=self._money(amount)
+        )
+
+    def _coupon(self, code: str | None, now: datetime) -> str:
+        known = self._menu.coupons.get(code.upper()) if code is not None else None
+        if known is None:
+            return say("coupon unknown", code=code)
+        over = known.until is not None and known.until < now.date()
+        return say("coupon over" if over else "coupon known", code=code)
+
+    # -- dishes --------------------------------------------------------------------------------------
 
     def _contents(self, name: str | None) -> str:
         item = self._item(name)
         if item is None:
-            return "Tell me which dish, and I will tell you what is in it."
+            return say("contents which")
         if isinstance(item, Combo):
-            parts = [f"{part.choose} of {listed(part.dishes, 'or')}" for part in item.parts]
-            return f"{item.name} is {listed(parts)}, for {self._money(item.price)}."
-        said = [f"{item.name}: {item.description}" if item.description else ""]
-        if item.contains and not item.description:
-            said.append(f"The {item.name} comes with {listed(item.contains)}.")
+            parts = [
+                say("contents part", count=number(part.choose), dishes=part.dishes)
+                for part in item.parts
+            ]
+            return say("contents combo", name=item.name, parts=parts, price=self._money(item.price))
         groups = [group.name for group in self._menu.groups(item) if group.choices]
+        told = joined(
+            say("contents", name=item.name, description=item.description, contains=item.contains),
+            say("contents choices", groups=groups),
+        )
+        return told or say("contents nothing", name=item.name)
+
+    def _spicy(self, name: str | None) -> str:
+        """Say what the menu tells of how spicy a dish is: its description, or a choice of it."""
+        item = self._item(name)
+        if not isinstance(item, Dish):
+            return say("spicy which")
+        words = {
+            *stems(item.description or ""),
+            *(word for one in item.contains for word in stems(one)),
+        }
+        hot = {word for one in words_of("spicy words") for word in stems(one)}
+        groups = [
+            group.name
+            for group in self._menu.groups(item)
+            if any(hot & {*stems(choice.name)} for choice in group.choices)
+            and hot & {*stems(group.name)}
+        ]
+        told = say("contents", name=item.name, description=item.description, contains=item.contains)
         if groups:
-            said.append(f"You can choose its {listed(groups)}.")
-        answer = joined(*said)
-        return answer or f"The menu says nothing more about the {item.name}."
+            return joined(told, say("contents choices", groups=groups))
+        return told if hot & words else say("spicy", name=item.name)
+
+    def _like(self, name: str | None) -> str:
+        """Name the dishes of the same section that share most with one."""
+        item = self._item(name)
+        if not isinstance(item, Dish):
+            return say("like nothing")
+        own = self._told(item)
+        shared = [
+            (len(own & self._told(dish)), dish)
+            for dish in self._menu.dishes
+            if dish.section == item.section and dish.available and dish.name != item.name
+        ]
+        most = max((score for score, _ in shared), default=0)
+        near = [dish.name for score, dish in shared if score == most][:3]
+        return say("like several", name=item.name, others=near) or say("like nothing")
+
+    def _told(self, dish: Dish) -> frozenset[str]:
+        told = (dish.name, dish.description or "", *dish.contains, *dish.options)
+        return frozenset(word for one in told for word in stems(one))
 
     def _allergens(self, asked: Asked, order: Mapping[str, Any]) -> str:
-        item = self._item(asked.subject)
+        item, allergen = self._item(asked.subject), asked.allergen
+        names = [item.name] if item is not None else []
         if item is None:
-            if asked.subject and asked.allergen is None:
-                return f"I do not know about {asked.subject}. {NO_SAFETY}"
+            if asked.subject and allergen is None:
+                return joined(say("allergens unknown dish", words=asked.subject), say("no safety"))
             names = [line["name"] for line in order.get("items") or ()]
-            if not names and asked.allergen:
-                return self._dishes_with(asked.allergen)
-            if not names:
-                return f"Tell me which dish, and I will tell you what the menu lists. {NO_SAFETY}"
-        else:
-            names = [item.name]
-        if asked.allergen and not is_mentioned(self._menu, asked.allergen):
-            return not_on_the_menu([asked.allergen])
-        said = []
-        for name in dict.fromkeys(names):
-            listed_for = self.allergens(name)
-            if asked.allergen:
-                said.append(self._holds(name, asked.allergen))
-            elif listed_for:
-                said.append(f"For the {name} the menu lists {listed(listed_for)}.")
-            else:
-                said.append(f"The menu lists no allergens for the {name}.")
-        return joined(*said, NO_SAFETY)
+        if allergen and not is_mentioned(self._menu, allergen):
+            return say("allergy unknown", allergies=[allergen])
+        if not names:
+            return joined(
+                self._dishes_with(allergen) if allergen else say("allergens which"),
+                say("no safety"),
+            )
+        told = [
+            self._holds(name, allergen)
+            if allergen
+            else say("allergens", name=name, listed=self.allergens(name))
+            for name in dict.fromkeys(names)
+        ]
+        return joined(*told, say("no safety"))
 
     def _holds(self, name: str, allergen: str) -> str:
         item = self._item(name)
         met = allergens_met([allergen], held_by(self._menu, item)) if item is not None else ()
-        if not met:
-            return f"The menu does not list {allergen} for the {name}."
-        return f"The menu lists {listed(met)} for the {name}."
+        return say("allergen", met=met, allergen=allergen, name=name)
 
     def _dishes_with(self, allergen: str) -> str:
-        if not is_mentioned(self._menu, allergen):
-            return not_on_the_menu([allergen])
         names = [dish.name for dish in dishes_with(self._menu, allergen)]
-        called = listed(families_of(allergen)) or allergen
-        where = f"the {_some(names)}" if names else "no dish as it comes, only for some choices"
-        return f"The menu lists {called} for {where}. {NO_SAFETY}"
+        called = families_of(allergen) or (allergen,)
+        return say("allergen dishes", called=called, names=some(names))
 
     def not_mentioned(self, allergies: Sequence[str]) -> str:
         """Say which of the guest's allergies the menu says nothing about, and offer a person."""
         unknown = [one for one in allergies if not is_mentioned(self._menu, one)]
-        return not_on_the_menu(unknown) if unknown else ""
+        return say("allergy unknown", allergies=unknown)
 
     def against(self, name: str | None, allergies: Sequence[str]) -> str:
         """Warn of a dish, or of what can be in a combo, that lists what the guest is allergic to."""
         item = self._item(name)
         met = allergens_met(allergies, held_by(self._menu, item)) if item is not None else ()
-        return careful({item.name: met}) if item is not None and met else ""
+        if item is None or not met:
+            return ""
+        told = say("allergy met dish", families=met, names=[f"the {item.name}"])
+        return say("allergy met", met=told)
 
     def allergens(self, name: str) -> tuple[str, ...]:
         """Name what the menu lists for a dish, or for all that can be in a combo, and what its ingredients tell."""
@@ -232,160 +289,136 @@ class Answers:
             known = families_named(stated)
             inside = families_named(held_by(self._menu, item))
             return (*stated, *(family for family in inside if family not in known))
-        found: list[str] = []
-        for part in item.parts if item is not None else ():
-            for one in part.dishes:
-                found += self.allergens(one)
+        parts = item.parts if item is not None else ()
+        found = (one for part in parts for dish in part.dishes for one in self.allergens(dish))
         return tuple(dict.fromkeys(found))
 
     def _diets(self, asked: Asked) -> str:
-        item = self._item(asked.subject)
+        item, diet = self._item(asked.subject), asked.diet
         if isinstance(item, Dish):
-            if asked.diet:
-                is_so = any(_same(asked.diet, one) for one in item.diets)
-                return (
-                    f"Yes, the {item.name} is marked {asked.diet}."
-                    if is_so
-                    else f"The {item.name} is not marked {asked.diet} on the menu."
-                )
-            if item.diets:
-                return f"The {item.name} is marked {listed(item.diets)}."
-            return f"The {item.name} is not marked for any diet."
+            if diet:
+                fits = any(stems(diet) == stems(one) for one in item.diets)
+                return say("diet" if fits else "diet not", name=item.name, diet=diet)
+            return say("diets", name=item.name, diets=item.diets)
         fitting = [
             dish.name
             for dish in self._menu.dishes
-            if dish.available and asked.diet and any(_same(asked.diet, one) for one in dish.diets)
+            if dish.available and diet and any(stems(diet) == stems(one) for one in dish.diets)
         ]
-        if fitting:
-            return f"Marked {asked.diet}: {_some(fitting)}."
-        if asked.diet:
-            return f"Nothing on the menu is marked {asked.diet}."
-        return "Tell me which dish or which diet, and I will tell you what the menu says."
+        return say("diet dishes", diet=diet, names=some(fitting))
+
+    def _had(self, asked: Asked) -> str:
+        """Say whether something is to be had: a dish, or the choices of a group."""
+        item = self._item(asked.subject)
+        if item is not None and not getattr(item, "available", True):
+            return say("sold_out", name=item.name)
+        if item is not None:
+            return say("had", answer=self._price(Asked("price", item.name), {}))
+        group = next(
+            (one for one in self._menu.options.values() if one.name == asked.subject), None
+        )
+        if group is not None:
+            return say("had group", group=group.name, choices=[one.name for one in group.choices])
+        if asked.words:
+            return say("not_on_menu", words=asked.words)
+        return self._choice_price(asked.subject) or self._section(None)
 
     def _section(self, name: str | None) -> str:
         section = self._menu.section(name) if name else None
         if section is None:
-            return self._sections()
-        return f"{section.name}: {_some([self._entry(dish) for dish in _to_be_had(section)])}."
+            names = [section.name for section in self._menu.sections if section.dishes]
+            return say("sections", names=names)
+        return say("section", name=section.name, entries=self._entries(section))
 
-    def _sections(self) -> str:
-        names = listed([section.name for section in self._menu.sections if section.dishes])
-        return f"We have {names}. Ask me about any of them."
+    def _entries(self, section: Section) -> str:
+        entries = [
+            say(
+                "from" if len(dish.prices) > 1 else "at",
+                name=dish.name,
+                price=self._money(min(dish.prices.values())),
+            )
+            for dish in section.dishes
+            if dish.available
+        ]
+        return some(entries)
 
-    def _entry(self, dish: Dish) -> str:
-        amounts = list(dish.prices.values())
-        start = "from " if len(amounts) > 1 else ""
-        return f"{dish.name} ({start}{self._money(min(amounts))})"
+    # -- the house -----------------------------------------------------------------------------------
+
+    def _day(self, day: str | None, now: datetime) -> str:
+        """Say the hours of one day: "are you open tomorrow?"."""
+        if day is None or day == "today":
+            return ""
+        ahead = 1 if day == "tomorrow" else (WEEKDAYS.index(day) - now.weekday()) % 7
+        on = now.date() + timedelta(days=ahead)
+        spans = [
+            f"{_clock(begin)} to {_clock(end)}" for begin, end in opening_spans(self._house, on)
+        ]
+        midnight = datetime.combine(on, datetime.min.time(), tzinfo=now.tzinfo)
+        opening = next_opening(self._house, midnight)
+        called = day if day == "tomorrow" else f"on {day.capitalize()}"
+        again = said_time(opening, now) if opening is not None else None
+        return say("hours day", day=called, spans=spans, opening=again)
+
+    def _payment(self, words: str | None) -> str:
+        """Say how it can be paid, and whether it can be as the guest asked."""
+        ways = self._house.payment
+        if words is None:
+            return say("pay by", ways=ways)
+        if pattern("as a card").fullmatch(words):
+            return say("pay as card" if "card" in ways else "pay not by", words=words, ways=ways)
+        return say("pay yes by" if words in ways else "pay not by", method=words, ways=ways)
 
     def _service(self) -> str:
-        house = self._menu.restaurant
-        said = []
-        if house.pickup is not None:
-            said.append(f"You can pick up, ready in about {house.pickup.lead_minutes} minutes.")
-        if house.delivery is not None:
-            delivery = house.delivery
-            terms = [f"in about {delivery.lead_minutes} minutes"]
-            if delivery.fee:
-                terms.append(f"for {self._money(delivery.fee)}")
-            if delivery.minimum:
-                terms.append(f"from {self._money(delivery.minimum)}")
-            area = f" to {listed(delivery.postcodes)}" if delivery.postcodes else ""
-            said.append(f"We deliver{area} {' '.join(terms)}.")
-        else:
-            said.append("We do not deliver.")
-        if house.pickup is None:
-            said.append("There is no pickup.")
-        return joined(*said)
+        house, delivery = self._house, self._house.delivery
+        pickup = house.pickup
+        terms = ""
+        if delivery is not None:
+            area = [f"to {some(delivery.postcodes)}"] if delivery.postcodes else []
+            fee = [f"for {self._money(delivery.fee)}"] if delivery.fee else []
+            least = [f"from {self._money(delivery.minimum)}"] if delivery.minimum else []
+            terms = " ".join((*area, f"in about {delivery.lead_minutes} minutes", *fee, *least))
+        return joined(
+            say("service pickup", minutes=pickup.lead_minutes if pickup else None),
+            say("service delivery", terms=terms) if terms else say("service delivery not"),
+            "" if pickup else say("service pickup not"),
+        )
 
     def _area(self, address: str | None) -> str:
         """Say whether an address is delivered to; nothing when it does not tell."""
-        delivery = self._menu.restaurant.delivery
+        delivery = self._house.delivery
         if address is None or delivery is None:
             return ""
         found, told = postcode_in(address, delivery.postcodes)
         if delivery.postcodes and found is None:
-            return (
-                f"I am sorry, we do not deliver there; we deliver to {listed(delivery.postcodes)}."
-                if told
-                else ""
-            )
-        fee = f" for {self._money(delivery.fee)}" if delivery.fee else ""
-        return f"Yes, we deliver there, in about {delivery.lead_minutes} minutes{fee}."
+            return say("area not", postcodes=delivery.postcodes) if told else ""
+        fee = self._money(delivery.fee) if delivery.fee else None
+        return say("area", minutes=delivery.lead_minutes, fee=fee)
 
     def booking(self) -> str:
         """Say how a table is had; orders are all that can be taken here."""
         told = (
             fact
-            for subject, fact in self._menu.restaurant.facts.items()
+            for subject, fact in self._house.facts.items()
             if "reserv" in subject.casefold() or "booking" in subject.casefold()
         )
-        return next(told, "I cannot book tables; I take orders. I can let our staff know.")
+        return next(told, say("booking"))
 
     def _fact(self, subject: str | None) -> str:
-        house = self._menu.restaurant
-        if subject is not None:
-            if subject in house.facts:
-                return house.facts[subject]
-            if subject == "address" and house.address:
-                return f"We are at {house.address}."
-            if subject == "phone" and house.phone:
-                return f"Our number is {house.phone}."
-        return "I do not know that. I can ask a person to get back to you."
-
-
-_NOTHING_YET = "You have not ordered anything yet."
-
-
-def _ready(order: Mapping[str, Any]) -> str:
-    ready = (order.get("fulfilment") or {}).get("ready")
-    return f"Your order will be ready {ready}." if ready else ""
+        house = self._house
+        if subject in house.facts:
+            return house.facts[str(subject)]
+        if subject in ("address", "phone", "name"):
+            facts = {"address": house.address, "phone": house.phone, "name": house.name}
+            if told := say(f"fact {subject}", **facts):
+                return told
+        return say("fact unknown")
 
 
 def so_far(order: Mapping[str, Any]) -> str:
     """Say what stands on the order, with its total."""
-    items = order.get("items") or ()
-    if not items:
-        return _NOTHING_YET
-    return f"So far: {listed([line_words(line) for line in items])}. The total is {order['total']}."
+    lines = [line_words(line) for line in order.get("items") or ()]
+    return say("so far", lines=lines, total=order.get("total")) if lines else say("so far nothing")
 
 
-def line_words(line: Mapping[str, Any]) -> str:
-    """Say one line of the order as it is shown."""
-    count = number(int(line.get("quantity") or 1))
-    said = " ".join(part for part in (count, line.get("size"), line.get("name")) if part)
-    words = [str(one) for one in line.get("modifications") or ()]
-    without = [one.removeprefix("no ") for one in words if one.startswith("no ")]
-    details = [one for one in words if not one.startswith("no ")]
-    details += [
-        part if isinstance(part, str) else _part_words(part) for part in line.get("parts") or ()
-    ]
-    if line.get("note"):
-        details.append(f"note: {line['note']}")
-    return joined(
-        said,
-        f"with {listed(details)}" if details else "",
-        f"without {listed(without, 'or')}" if without else "",
-    )
-
-
-def _part_words(part: Mapping[str, Any]) -> str:
-    named = " ".join(one for one in (part.get("size"), part.get("name")) if one)
-    words = part.get("modifications") or ()
-    return f"{named} ({', '.join(words)})" if words else named
-
-
-def _to_be_had(section: Section) -> Sequence[Dish]:
-    return [dish for dish in section.dishes if dish.available]
-
-
-def _some(names: Sequence[str]) -> str:
-    if len(names) <= _MOST:
-        return listed(names)
-    return f"{', '.join(names[:_MOST])}, and {len(names) - _MOST} more"
-
-
-def _same(one: str, other: str) -> bool:
-    def stem(word: str) -> str:
-        return word.casefold().rstrip("s")
-
-    return stem(one) == stem(other)
+def _clock(at: datetime) -> str:
+    return said_time(at, at).removeprefix("at ")

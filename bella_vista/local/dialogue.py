@@ -9,21 +9,15 @@ from typing import Any, TypeVar
 
 from bella_vista.local.agents import policy_of
 from bella_vista.local.answers import Answers
-from bella_vista.local.english import ask
-from bella_vista.local.phrases import (
-    EXPECTS,
-    NOT_DONE,
-    NOT_UNDERSTOOD,
-    STILL_HERE,
-    Topic,
-    joined,
-    topic,
-)
-from bella_vista.local.policy import ORDERING, Move, Situation, ToolCall
+from bella_vista.local.english.sentences import ask, joined, line_words, say
+from bella_vista.local.english.talking import blocks, pattern
+from bella_vista.local.policy import CHANGING, ORDERING, Move, Situation, ToolCall
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Outcome, Scene, Words
-from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question, Understanding
+from bella_vista.local.topics import EXPECTS, Topic, topic
+from bella_vista.local.understanding.meaning import Asked, Draft, OrderSeen, Question, Understanding
+from bella_vista.local.understanding.tokens import Words as Said
 from bella_vista.local.understanding.understander import Understander
 from state.menu import Menu
 from state.times import said_time
@@ -32,8 +26,10 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _NAME_WORDS = 2
-_PATIENCE = 4
-"""How often in a row the same thing is asked before it is let go."""
+_OTHER_WORDS, _A_PERSON = 3, 4
+"""The times in a row at which a question is put in other words, and at which a person is called."""
+_OPEN = frozenset({Topic.ANYTHING_ELSE, Topic.SUGGESTION, Topic.WANTED, Topic.READ_AGAIN})
+"""Questions that wait for nothing in particular, so that they are never put in vain."""
 _TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible"})
 """Refusals that the guest can answer with one of what is possible."""
 _REMEMBERED = 2_000
@@ -52,7 +48,13 @@ _OF_THE_ORDER = frozenset(
 
 _Key = tuple[str, str]
 
+_NOT_SAID = "-answer"
+"""How the ids of answers end that are said together with those to the messages after."""
+
 _LONGEST_QUOTE = 80
+_LONGEST_REASON = 200
+IN_VAIN = "In vain"
+"""How the reason for the staff begins when a question was put again and again."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,8 @@ class Dialogue:
         self._asked: OrderedDict[str, tuple[str, Topic]] = OrderedDict()
         self._passed: OrderedDict[str, _Passed] = OrderedDict()
         self._made: OrderedDict[str, tuple[ToolCall, ...]] = OrderedDict()
+        self._put: OrderedDict[_Key, tuple[str, int]] = OrderedDict()
+        self._lines: OrderedDict[str, Mapping[str, str]] = OrderedDict()
 
     def _here(self) -> datetime:
         return self._now().astimezone(self._menu.restaurant.zone)
@@ -136,7 +140,7 @@ class Dialogue:
             _add(passed, one)
             dialogue = here.dialogue
             if one.agent == scene.agent:
-                dialogue = (*dialogue, Words(f"{words.id}-answer", one.words, by_guest=False))
+                dialogue = (*dialogue, Words(f"{words.id}{_NOT_SAID}", one.words, by_guest=False))
         move, now = self._next(replace(scene, dialogue=(*dialogue, waiting[-1])))
         if move.calls and not move.words:
             return move
@@ -157,20 +161,20 @@ class Dialogue:
         told = question = ""
         leaves = any(call.name == "end_call" for call in move.calls)
         if now.nothing_meant and not move.say and not _acted(now.scene.outcomes):
-            told = "" if self._understander.only_begins(words.text) else NOT_UNDERSTOOD
+            told = "" if self._understander.only_begins(words.text) else say("not understood")
         elif now.heard.question is not None:
             told = question = ask(now.heard.question)
         elif now.undone:
-            told = NOT_DONE
+            told = say("not done")
         elif leaves:
-            told = STILL_HERE
-        say = move.say
-        if failed := bool(say) and now.went_wrong:
-            told, say = joined(say, question), ""
+            told = say("still here")
+        done = move.say
+        if failed := bool(done) and now.went_wrong:
+            told, done = joined(done, question), ""
         return _Passed(
             now.scene.agent,
             move.words,
-            say,
+            done,
             f"{_named(words)} {told}" if told else "",
             question,
             settles=now.heard.settled,
@@ -186,7 +190,39 @@ class Dialogue:
             move = Move(calls=missing)
         elif about and move.calls:
             _keep(self._made, about, move.calls)
+        elif about:
+            move = self._patient(move, now, about)
         return replace(move, about=about), now
+
+    def _patient(self, move: Move, now: Situation, about: str) -> Move:
+        """Put a question that was not answered twice in other words, and then let a person help."""
+        scene = now.scene
+        subject = topic(move.asks) if now.heard.question is None else Topic.NOTHING
+        question = str(subject or move.asks)
+        before = scene.before_last_said()
+        last, times = self._put.get((scene.agent, before.id if before else ""), ("", 0))
+        went_on = subject and any(one.done and one.name in CHANGING for one in scene.outcomes)
+        said = next((one.id for one in reversed(scene.dialogue) if not one.by_guest), "")
+        if last != question or went_on:
+            times = 1
+        elif not said.endswith(_NOT_SAID):  # of several messages each is answered in one reply
+            times += 1
+        if not question or subject in _OPEN or not move.asks.endswith(("?", ".")):
+            return move
+        _keep(self._put, (scene.agent, about), (question, times))
+        called = now.order.get("person_wanted") or now.tried("call_person")
+        if times == _A_PERSON and not called and scene.can("call_person"):
+            reason = f"{IN_VAIN}: {move.asks}"
+            return Move(calls=(ToolCall("call_person", {"reason": reason[:_LONGEST_REASON]}),))
+        if times < _OTHER_WORDS or times % 2 == 0:
+            return move
+        asked = now.heard.question
+        possible = asked.possible if asked is not None else ()
+        block = f"again {subject}" if subject else "again question"
+        if block not in blocks("sentences"):
+            return move
+        ways = now.menu.restaurant.payment
+        return replace(move, asks=say(block, possible=possible, ways=ways))
 
     def _move(self, scene: Scene) -> tuple[Move, Situation]:
         now = self._here()
@@ -209,6 +245,7 @@ class Dialogue:
             now=now,
             answers=self._answers,
             reports=self._reports,
+            before=self._lines.get(scene.guest.id if scene.guest is not None else "", {}),
         )
         if again:
             return Move(calls=tuple(ToolCall(one.name, one.arguments) for one in again)), situation
@@ -243,9 +280,14 @@ class Dialogue:
             pending = self._open.get((scene.agent, before.id)) if before is not None else None
             text = guest.text
             if asked is Topic.POSTCODE and before is not None:
-                text = f"{before.text}, {text}"  # the rest of an address
+                said = Said.read(text)
+                found = said.find(pattern("postcode is"))
+                rest = said.typed(found.last) if found is not None and not found.first else text
+                text = f"{before.text}, {rest}"  # the rest of an address
             understood = self._understood_as(text, pending, scene, asked, now)
             understood = self._with_time(understood, scene)
+            lines = {str(one["id"]): line_words(one) for one in scene.order.get("items") or ()}
+            _keep(self._lines, key, lines)
             _keep(self._understood, key, understood)
         return self._understood[key]
 
@@ -282,22 +324,29 @@ class Dialogue:
         if pending is not None and pending.draft is not None:
             about = about or pending.draft.fields.get("name")
 
+        if answered is not None and answered.answers:
+            text = _asked_alike(text, answered.answers[-1])
+
         def understand(expects: str | None) -> Understanding:
             return self._understander.understand(
                 text, pending=pending, order=order, expects=expects, now=now, topic=about
             )
 
         # A dish is a dish even where a name was asked for; only what is nothing else is a name.
-        understood = understand(None if asked is Topic.NAME else EXPECTS.get(asked))
+        understood = understand("name too" if asked is Topic.NAME else EXPECTS.get(asked))
         if _may_be_a_name(text, understood, scene, asked):
             understood = understand(EXPECTS[Topic.NAME])
+        if scene.order.get("guest") and not _tells_name(text):
+            kept = [
+                one
+                for one in understood.commands
+                if "name" not in one.fields or one.op != "set_customer"
+            ]
+            understood = replace(understood, commands=tuple(kept))  # "for Tom the same"
         if pending is not None and _still_waits(pending, understood):
-            # The guest went on before answering; what was asked still waits, but not for ever.
-            asked_before = scene.said[:_PATIENCE]
-            if len(asked_before) < _PATIENCE or not all(
-                ask(pending) in text for text in asked_before
-            ):
-                understood = replace(understood, question=_both(understood.question, pending))
+            if {"done", "place"} & set(understood.intents):
+                return replace(understood, dropped=_left_out(pending))
+            understood = replace(understood, question=_both(understood.question, pending))
         return understood
 
     def _order_since(self, scene: Scene, before: Words | None) -> OrderSeen:
@@ -328,7 +377,7 @@ def _acted(outcomes: Sequence[Outcome]) -> bool:
 
 
 def _named(words: Words) -> str:
-    return f'About "{shorten(words.text, _LONGEST_QUOTE, placeholder=" ...")}":'
+    return say("about", words=shorten(words.text, _LONGEST_QUOTE, placeholder=" ..."))
 
 
 def _add(passed: list[_Passed], one: _Passed) -> None:
@@ -382,6 +431,25 @@ def _answered(asked: Topic, order: Mapping[str, Any]) -> bool:
     return False
 
 
+def _asked_alike(text: str, before: Asked) -> str:
+    """Write out a question that is the one before about something else: "and the calzone?"."""
+    found = pattern("and that").fullmatch(Said.read(text).said) if text.endswith("?") else None
+    block = f"asks {before.kind} alike"
+    if found is None or block not in blocks("talking"):
+        return text
+    return blocks("talking")[block][0].format(
+        what=found["what"], allergen=before.allergen, diet=before.diet
+    )
+
+
+def _tells_name(text: str) -> bool:
+    """Whether a name in a message is the guest's, although another is known."""
+    words = Said.read(text)
+    return any(
+        words.find(pattern(name)) for name in ("name is", "i am", "spelled", "no name asked")
+    )
+
+
 def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: Topic) -> bool:
     """Whether words that are nothing else may be the guest's name: asked for, or written like one."""
     if len(text.split()) > _NAME_WORDS or scene.order.get("guest"):
@@ -405,6 +473,17 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     unsaid = pending.code == "which_line" and understood.intents == ("yes",)
     waits = unsaid or pending.code in _TO_CHOOSE
     return waits and not answered and not given_up and not _asked_anew(pending, understood)
+
+
+def _left_out(pending: Question) -> tuple[str, ...]:
+    """Name what is not ordered because a question about it was never answered."""
+    open_ones = (
+        one for one in (pending, *pending.rest) if one.draft and one.draft.op == "add_item"
+    )
+    names = (
+        one.draft.fields.get("name") or one.facts.get("words") for one in open_ones if one.draft
+    )
+    return tuple(dict.fromkeys(f"the {name}" for name in names if name))
 
 
 def _asked_anew(pending: Question, understood: Understanding) -> bool:
@@ -434,7 +513,8 @@ def _with_times(order: Mapping[str, Any], now: datetime) -> dict[str, Any]:
         for time in (fulfilment.get("when"), fulfilment.get("ready_at")):
             if time:
                 ready = datetime.fromisoformat(time).replace(tzinfo=now.tzinfo)
-                shown["fulfilment"] = {**fulfilment, "ready": said_time(ready, now)}
+                told = said_time(ready, now).replace("tomorrow ", f"tomorrow, {ready:%A}, ")
+                shown["fulfilment"] = {**fulfilment, "ready": told}
     return shown
 
 

@@ -3,27 +3,15 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from bella_vista.local.answers import Answers, so_far
-from bella_vista.local.english import ask
-from bella_vista.local.phrases import (
-    CARD,
-    GOODBYE,
-    NO_PRICES,
-    NOT_UNDERSTOOD,
-    PLACED_ALREADY,
-    REALLY_CANCEL,
-    ROBOT,
-    TAKE_YOUR_TIME,
-    THANKS,
-    Topic,
-    joined,
-)
+from bella_vista.local.english.sentences import ask, joined, say
 from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Outcome, Scene
+from bella_vista.local.topics import Topic
 from bella_vista.local.understanding.meaning import Draft, Understanding
 from state.menu import Menu
 from state.privacy.redaction import CARD as CARD_MARK
@@ -98,6 +86,8 @@ class Situation:
     now: datetime
     answers: Answers
     reports: Reports
+    before: Mapping[str, str] = field(default_factory=dict)
+    """The lines in words as they were when the guest spoke, by their id."""
 
     @property
     def stage(self) -> str:
@@ -124,7 +114,8 @@ class Situation:
     @property
     def went_wrong(self) -> bool:
         """Whether anything was refused since the guest spoke."""
-        return any(not one.done for one in self.scene.outcomes)
+        made_good = {one.name for one in self.scene.outcomes if one.done} & _ONE_OF_A_KIND
+        return any(not one.done and one.name not in made_good for one in self.scene.outcomes)
 
     @property
     def nothing_meant(self) -> bool:
@@ -179,8 +170,8 @@ class Policy(ABC):
     def farewell(self, now: Situation) -> str:
         """Say goodbye, and the truth about an order that was not placed."""
         if now.items and now.stage in ORDERING:
-            return f"Your order is kept, but it is not placed yet. {GOODBYE}"
-        return GOODBYE
+            return say("goodbye kept")
+        return say("goodbye")
 
     # -- what all do alike --------------------------------------------------------------------------
 
@@ -198,30 +189,34 @@ class Policy(ABC):
 
     def _common(self, now: Situation) -> list[ToolCall]:
         made = drafts(now, *_COMMON)
-        if (
-            now.meant("human")
-            and now.scene.can("call_person")
-            and not any(one.name == "call_person" for one in made)
-        ):
+        if now.meant("status") and now.stage in ORDERING:  # nobody can be late with it yet
+            made = [one for one in made if one.name != "call_person"]
+        if any(one.name == "call_person" for one in made) or not now.scene.can("call_person"):
+            return made
+        if now.meant("status") and _is_late(now):
+            made.append(call("call_person", reason="Complaint: the guest waits for the order."))
+        elif now.meant("human"):
             made.append(call("call_person", reason="The guest asked for a person."))
+        elif now.nothing_meant and _in_vain(now) > 2 and not now.order.get("person_wanted"):
+            made.append(call("call_person", reason="The guest is not understood."))
         return made
 
     def _said(self, now: Situation) -> str:
-        """Say what was done, then answer what was asked."""
-        guest = now.scene.guest
-        heard = now.heard
+        """Say what was done, then answer what was asked, then name what was not understood."""
+        guest, heard = now.scene.guest, now.heard
+        unheard = [one for one in heard.not_understood if len(one) > 1 and not now.nothing_meant]
+        alone = not (heard.commands or heard.answers)
         return joined(
-            CARD if guest is not None and CARD_MARK in guest.text else "",
-            now.reports.of(self.worth_saying(now), now.order),
-            ROBOT if now.meant("robot") else "",
-            NO_PRICES if now.meant("rules") else "",
-            TAKE_YOUR_TIME if now.meant("wait") and not heard.commands else "",
+            say("card") if guest is not None and CARD_MARK in guest.text else "",
+            now.reports.of([*_handed_over(now), *self.worth_saying(now)], now.order, now.before),
+            *(say(one) for one in ("robot", "a human", "rules", "abuse") if now.meant(one)),
+            say("wait") if heard.intents == ("wait",) and alone else "",
             now.answers.booking() if now.meant("booking") else "",
             self._status(now) if now.meant("status") else "",
             *(now.answers.answer(asked, now.order, now.now) for asked in heard.answers),
-            THANKS
-            if now.meant("thanks") and not now.meant("done", "bye") and not heard.commands
-            else "",
+            say("thanks") if now.meant("thanks") and not now.meant("done", "bye") and alone else "",
+            say("dropped", names=heard.dropped),
+            say("words not understood", words=[f'"{one}"' for one in unheard]),
         )
 
     def worth_saying(self, now: Situation) -> Sequence[Outcome]:
@@ -229,11 +224,10 @@ class Policy(ABC):
         return now.scene.outcomes
 
     def _status(self, now: Situation) -> str:
-        fulfilment = now.order.get("fulfilment") or {}
         if now.stage in ORDERING:
-            return joined(so_far(now.order), "It is not placed yet.")
-        ready = f" It is ready {fulfilment['ready']}." if fulfilment.get("ready") else ""
-        return f"Your order is {now.stage}.{ready}"
+            return joined(so_far(now.order), say("not placed yet") if now.items else "")
+        ready = (now.order.get("fulfilment") or {}).get("ready")
+        return say("status", stage=now.stage, ready=ready)
 
     def cancelling(self, now: Situation) -> list[ToolCall]:
         """Cancel the order when the guest has said so twice."""
@@ -250,17 +244,13 @@ class Policy(ABC):
 
     def question(self, now: Situation) -> str:
         """Ask back what was not clear."""
-        if now.heard.question is not None:
-            return ask(now.heard.question)
-        return ""
+        return ask(now.heard.question) if now.heard.question is not None else ""
 
     def confused(self, now: Situation) -> str:
         """Say that nothing was understood; offer a person when that happens again and again."""
         if not now.nothing_meant or now.scene.outcomes or _has_card(now):
             return ""
-        if now.scene.last_said.startswith(NOT_UNDERSTOOD):
-            return f"{NOT_UNDERSTOOD} If you like, ask for a person, and our staff will help you."
-        return NOT_UNDERSTOOD
+        return say("not understood again" if _in_vain(now) else "not understood")
 
 
 _ONE_OF_A_KIND = frozenset({"set_customer", "set_fulfilment", "set_tip", "choose_payment"})
@@ -301,8 +291,8 @@ def _merged(wishes: Sequence[Draft]) -> list[Draft]:
 def cancel_question(now: Situation) -> str:
     """Ask before everything is called off."""
     if now.stage in ORDERING:
-        return REALLY_CANCEL
-    return PLACED_ALREADY
+        return say("ask keep")
+    return say("placed already")
 
 
 def _known(op: str, fields: Mapping[str, Any], now: Situation) -> bool:
@@ -317,11 +307,40 @@ def _known(op: str, fields: Mapping[str, Any], now: Situation) -> bool:
         case "add_allergy":
             known = [str(one).casefold() for one in order.get("allergies") or ()]
             return str(fields.get("name", "")).casefold() in known
+        case "call_person":
+            return bool(order.get("person_wanted")) and now.scene.opening
+        case "add_note":
+            notes = order.get("notes") or {}
+            return any(str(fields.get("content")) in note for note in notes.values())
         case "apply_coupon":
             return fields.get("code") in (order.get("coupons") or ())
         case "choose_payment":
             return bool(order.get("payment") == fields.get("method"))
     return False
+
+
+def _handed_over(now: Situation) -> list[Outcome]:
+    """What the agent before did for the same words, which this one has to say."""
+    tried = {one.name for one in now.scene.outcomes}
+    return [
+        Outcome(one.op, one.fields, "")
+        for one in now.heard.commands
+        if now.scene.opening and one.op in _COMMON - tried and _known(one.op, one.fields, now)
+    ]
+
+
+def _is_late(now: Situation) -> bool:
+    """Whether the order should have been ready by now."""
+    fulfilment = now.order.get("fulfilment") or {}
+    at = fulfilment.get("when") or fulfilment.get("ready_at")
+    due = datetime.fromisoformat(at).replace(tzinfo=now.now.tzinfo) if at else None
+    return due is not None and due < now.now and now.stage not in ORDERING
+
+
+def _in_vain(now: Situation) -> int:
+    """Return how many replies in a row said that nothing was understood."""
+    began = [text.startswith(say("not understood")) for text in now.scene.said]
+    return began.index(False) if False in began else len(began)
 
 
 def _has_card(now: Situation) -> bool:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bella_vista.local.answers import Answers, line_words
-from bella_vista.local.phrases import PERSON, capital, careful, joined, listed
+from bella_vista.local.answers import Answers
+from bella_vista.local.english.sentences import joined, line_words, say
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.scene import Outcome
 from state.allergens import families_of
+
+Line = Mapping[str, Any]
 
 
 class Reports:
@@ -22,90 +24,50 @@ class Reports:
         self._answers = answers
         self._refusals = refusals
 
-    def of(self, outcomes: Sequence[Outcome], order: Mapping[str, Any]) -> str:
+    def of(
+        self, outcomes: Sequence[Outcome], order: Mapping[str, Any], before: Mapping[str, str]
+    ) -> str:
         """Say what was done and what was not.
 
         Args:
             outcomes: What the tools answered, in order.
             order: The order as it is now.
+            before: The lines as they were, by their id.
         """
         done = [outcome for outcome in outcomes if outcome.done]
-        said = [self._added(done, order)]
-        said += [self._done(outcome, order) for outcome in done if outcome.name != "add_item"]
-        said.append(self._against(done, order))
-        said += [self._refusals.say(outcome) for outcome in outcomes if not outcome.done]
-        if any(outcome.name in _PRICED for outcome in done) and order.get("items"):
-            said.append(f"That makes {order['total']}.")
-        return joined(*said)
-
-    def _added(self, done: Sequence[Outcome], order: Mapping[str, Any]) -> str:
-        added = [outcome.arguments for outcome in done if outcome.name == "add_item"]
-        if not added:
-            return ""
-        return f"Noted: {listed([line_words(one) for one in added])}."
+        added = [line_words(one.arguments) for one in done if one.name == "add_item"]
+        return joined(
+            say("done add_item", lines=added),
+            *(_done(one, order, before) for one in done if one.name != "add_item"),
+            self._against(done, order),
+            *(self._refusals.say(one) for one in outcomes if not one.done),
+        )
 
     def _against(self, done: Sequence[Outcome], order: Mapping[str, Any]) -> str:
         """Say what an allergy means for the order, and what was just ordered for the allergies."""
         noted = [str(one.arguments.get("name")) for one in done if one.name == "add_allergy"]
         if noted:
             return joined(
-                f"I have noted the allergy to {listed(noted)} on your order.",
+                say("allergy noted", noted=noted),
                 self._meaning(noted, order),
-                "Our kitchen handles many things, so I cannot promise that anything is free of it.",
+                say("allergy no promise"),
             )
         fields = [one.arguments for one in done if one.name in ("add_item", "change_item")]
         named = {str(one.get(key)).casefold() for one in fields for key in ("name", "line_id")}
-        return warnings(
-            [
-                line
-                for line in _lines(order)
-                if named & {str(line["name"]).casefold(), str(line["id"]).casefold()}
-            ]
+        touched = (
+            line
+            for line in order.get("items") or ()
+            if named & {str(line["name"]).casefold(), str(line["id"]).casefold()}
         )
+        return warnings([*touched])
 
     def _meaning(self, noted: Sequence[str], order: Mapping[str, Any]) -> str:
-        found = warnings(_lines(order), noted)
-        unknown = self._answers.not_mentioned(noted)
-        if found or unknown or not _lines(order):
-            return joined(found, unknown)
-        return "The menu does not list it for what you have so far."
-
-    def _done(self, outcome: Outcome, order: Mapping[str, Any]) -> str:
-        given = outcome.arguments
-        match outcome.name:
-            case "set_customer":
-                return _customer(given)
-            case "change_item":
-                line = _line(order, given.get("line_id"))
-                return f"Changed: {line_words(line)}." if line else "Changed."
-            case "remove_item":
-                line = _line(order, given.get("line_id"))
-                return f"Taken off; left is {line_words(line)}." if line else "Taken off."
-            case "set_fulfilment":
-                return fulfilment_words(order)
-            case "apply_coupon":
-                return f"The code {str(given.get('code', '')).upper()} is on your order."
-            case "remove_coupon":
-                return f"The code {str(given.get('code', '')).upper()} is off your order."
-            case "set_tip":
-                tip = order.get("tip")
-                return (
-                    f"A tip of {tip}, thank you." if tip and not _nothing(tip) else "No tip, noted."
-                )
-            case "choose_payment":
-                return f"You pay by {given.get('method')} when you get your food."
-            case "add_note":
-                return "I have written that down for the kitchen."
-            case "cancel_order":
-                return "Your order is cancelled."
-            case "call_person":
-                return PERSON
-            case "give_feedback":
-                return _feedback(given)
-        return ""
+        lines = order.get("items") or ()
+        found = joined(warnings(lines, noted), self._answers.not_mentioned(noted))
+        return found or (say("allergy not in order") if lines else "")
 
 
-def warnings(lines: Sequence[Mapping[str, Any]], allergies: Sequence[str] | None = None) -> str:
+def warnings(lines: Sequence[Line], allergies: Sequence[str] | None = None) -> str:
     """Warn of the lines that hold what the guest is allergic to, as the order shows them.
 
     Args:
@@ -121,9 +83,25 @@ def warnings(lines: Sequence[Mapping[str, Any]], allergies: Sequence[str] | None
     return careful({name: [*families] for name, families in met.items()})
 
 
-_PRICED = frozenset(
-    {"add_item", "change_item", "remove_item", "apply_coupon", "remove_coupon", "set_fulfilment"}
-)
+def careful(met: Mapping[str, Sequence[str]]) -> str:
+    """Warn of what the menu lists of the guest's allergies.
+
+    Args:
+        met: The families by the dish.
+
+    >>> print(careful({"Caprese": ["milk"], "Tiramisu": ["egg", "milk"], "Latte": ["milk"]}))
+    Careful: the menu lists milk for the Caprese and the Latte, egg and milk for the Tiramisu, and you told me about that.
+    >>> careful({})
+    ''
+    """
+    dishes: dict[tuple[str, ...], list[str]] = {}
+    for name, families in met.items():
+        dishes.setdefault((*families,), []).append(f"the {name}")
+    told = [
+        say("allergy met dish", families=families, names=names)
+        for families, names in dishes.items()
+    ]
+    return say("allergy met", met=", ".join(told))
 
 
 def fulfilment_words(order: Mapping[str, Any]) -> str:
@@ -132,36 +110,56 @@ def fulfilment_words(order: Mapping[str, Any]) -> str:
     if not fulfilment:
         return ""
     kind = "pickup" if fulfilment.get("kind") == "pickup" else "delivery"
-    where = f" to {fulfilment['address']}" if fulfilment.get("address") else ""
-    ready = f", ready {fulfilment['ready']}" if fulfilment.get("ready") else ""
-    return f"{capital(kind)}{where}{ready}."
+    return say(f"fulfilment {kind}", **fulfilment)
 
 
-def _customer(given: Mapping[str, Any]) -> str:
-    said = []
-    if given.get("name"):
-        said.append(f"Nice to meet you, {given['name']}.")
-    if given.get("phone"):
-        said.append("I have noted your number.")
-    if given.get("email"):
-        said.append(f"I have noted {given['email']}.")
-    return joined(*said)
+def _done(outcome: Outcome, order: Mapping[str, Any], before: Mapping[str, str]) -> str:
+    given = outcome.arguments
+    left = next(
+        (line for line in order.get("items") or () if line.get("id") == given.get("line_id")), None
+    )
+    match outcome.name:
+        case "set_customer":
+            return joined(
+                *(
+                    say(f"done {one}", **given) if given[one] else say(f"done no {one}")
+                    for one in ("name", "phone", "email")
+                    if one in given
+                )
+            )
+        case "change_item" | "remove_item":
+            return say(
+                f"done {outcome.name}",
+                left=line_words(left) if left else None,
+                line=line_words(left) if left else before.get(str(given.get("line_id"))),
+            )
+        case "set_fulfilment":
+            return fulfilment_words(order)
+        case "set_tip":
+            tip = order.get("tip")
+            return say(
+                "done set_tip", tip=tip if any(map(str(tip).__contains__, "123456789")) else None
+            )
+        case "call_person":
+            return say(_PERSONS.get(str(given.get("reason")).partition(":")[0], "person"))
+        case "give_feedback":
+            stars = int(given.get("rating") or 0)
+            return (
+                say("done rating one")
+                if stars == 1
+                else (say("done rating", stars=stars or None) or say("done comment"))
+            )
+        case "apply_coupon" | "remove_coupon":
+            return say(f"done {outcome.name}", code=str(given.get("code", "")).upper())
+        case "choose_payment" | "add_note" | "cancel_order":
+            return say(f"done {outcome.name}", **given)
+    return ""
 
 
-def _feedback(given: Mapping[str, Any]) -> str:
-    if given.get("rating"):
-        stars = int(given["rating"])
-        return f"Thank you for {stars} {'star' if stars == 1 else 'stars'}."
-    return "Thank you, I pass that on."
-
-
-def _lines(order: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    return order.get("items") or ()
-
-
-def _line(order: Mapping[str, Any], line_id: object) -> Mapping[str, Any] | None:
-    return next((line for line in _lines(order) if line.get("id") == line_id), None)
-
-
-def _nothing(tip: str) -> bool:
-    return not any(digit in tip for digit in "123456789")
+_PERSONS = {
+    "Complaint": "person complaint",
+    "Call back": "person call",
+    "After placing": "person more",
+    "In vain": "asked in vain",
+}
+"""What is said of a call to the staff, by how its reason begins."""

@@ -39,7 +39,7 @@ NAME, WINE, *_, STARS, WAIT = range(len(LINES))
 
 
 WHOLE = (
-    "Noted: two large Margherita and one glass House red. That makes $51.17. Would you like Garlic knots"
+    "Noted: two large Margheritas and a glass of House red. Would you like Garlic knots"
     " with that, or anything else? And may I have your name?"
 )
 

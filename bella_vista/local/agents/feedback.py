@@ -4,33 +4,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from bella_vista.local.phrases import (
-    ANYTHING_ELSE,
-    COMMENT,
-    GOODBYE,
-    PLACED_ALREADY,
-    RATING,
-    STARS,
-    Topic,
-    joined,
-)
-from bella_vista.local.policy import CHANGING, Move, Policy, Situation, ToolCall, drafts
+from bella_vista.local.english.sentences import joined, say
+from bella_vista.local.policy import CHANGING, Move, Policy, Situation, ToolCall, call, drafts
 from bella_vista.local.steps import placed_words
+from bella_vista.local.topics import Topic
+
+_LONGEST_REASON = 200
 
 
 class FeedbackPolicy(Policy):
     """Plays Feedback."""
 
-    RATING: ClassVar[str] = RATING
+    rating: ClassVar[str] = "ask rating"
     """How the rating is asked for."""
-    STARS: ClassVar[str] = STARS
-    """How it is asked for again, of who said something that is none."""
 
     def open(self, now: Situation) -> str:
         """Say how the order stands."""
-        return joined(
-            "Welcome back.", self._status(now), "" if now.order.get("rating") else self.RATING
-        )
+        asks = "" if now.order.get("rating") else say(self.rating)
+        return joined(say("welcome back"), self._status(now), asks)
 
     def move(self, now: Situation) -> Move:
         """Open with the number and the time, and then go on from what the guest has said."""
@@ -44,8 +35,15 @@ class FeedbackPolicy(Policy):
         return now.scene.opening and now.scene.guest is not None
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
-        """Keep what the guest says of the call."""
-        return [] if now.scene.outcomes else drafts(now, "give_feedback")
+        """Keep what the guest says of the call; more food is for a person to decide on."""
+        if now.scene.outcomes:
+            return []
+        made = drafts(now, "give_feedback")
+        if _wants_more(now) and not self.opens_on_words(now) and now.scene.can("call_person"):
+            words = now.scene.guest.text if now.scene.guest is not None else ""
+            reason = f"{AFTER_PLACING}: {words}"[:_LONGEST_REASON]
+            made.append(call("call_person", reason=reason))
+        return made
 
     def leaves(self, now: Situation) -> bool:
         """Whether nothing is left to do."""
@@ -58,27 +56,49 @@ class FeedbackPolicy(Policy):
 
     def farewell(self, now: Situation) -> str:
         """Say goodbye by name."""
-        name = now.order.get("guest")
-        return f"Thank you, {name}, and enjoy your meal. Goodbye!" if name else GOODBYE
+        return say("goodbye guest", guest=now.order.get("guest")) or say("goodbye")
 
     def ask(self, now: Situation) -> str:
         """Ask for the rating once, for a word about it once, then whether anything is left."""
-        if any(draft.op in CHANGING for draft in now.heard.commands) or now.meant("cancel"):
-            return joined(PLACED_ALREADY, ANYTHING_ELSE)
+        anything_else = say("ask anything_else")
         opens = self.opens_on_words(now)
+        if _wants_more(now) and not opens:
+            told = "" if now.did("call_person") else say("placed already")
+            return joined(told, anything_else)
         if not opens and (question := self.question(now)):
             return question
         gave = [
             one.arguments for one in now.scene.outcomes if one.name == "give_feedback" and one.done
         ]
-        if any("comment" in one for one in gave):
-            return ANYTHING_ELSE
+        if any("comment" in one for one in gave) or now.did("call_person"):
+            return anything_else
         if gave:
-            return COMMENT
+            return say("ask comment")
         if now.topic is Topic.RATING and now.meant("no", "nothing"):
-            return f"That is fine. {ANYTHING_ELSE}"
-        if now.topic is Topic.RATING and not now.order.get("rating"):
-            return self.STARS if now.nothing_meant and not opens else self.RATING
+            return joined(say("fine"), anything_else)
+        if now.topic is Topic.RATING and not now.order.get("rating") and not self._asked_twice(now):
+            again = now.nothing_meant and not opens
+            return self.stars() if again else say(self.rating)
         if opens and not now.order.get("rating"):
-            return self.RATING
-        return joined(self.confused(now), ANYTHING_ELSE)
+            return say(self.rating)
+        return joined(self.confused(now), anything_else)
+
+    def stars(self) -> str:
+        """Ask again for the rating, of a guest who said something that is none."""
+        return say("ask rating stars")
+
+    def _asked_twice(self, now: Situation) -> bool:
+        return len(now.scene.said) > 1 and "stars" in now.scene.said[1]
+
+
+def _wants_more(now: Situation) -> bool:
+    """Whether the guest wants something else of an order that is with the kitchen."""
+    heard = now.heard
+    changes = any(draft.op in (*CHANGING, "cancel_order") for draft in heard.commands)
+    asked = heard.question is not None and heard.question.draft is not None
+    about_food = asked and heard.question is not None and heard.question.code != "not_valid"
+    return changes or now.meant("cancel") or about_food
+
+
+AFTER_PLACING = "After placing"
+"""How the reason for the staff begins when an order that was placed is to be changed."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from bella_vista.local.phrases import NOT_UNDERSTOOD, WANTED, Topic, joined
+from bella_vista.local.english.sentences import joined, say
 from bella_vista.local.policy import CHANGING, Policy, Situation, ToolCall, call
 from bella_vista.local.steps import next_question, standing
+from bella_vista.local.topics import Topic
 from state.hours import is_open, next_opening
 from state.times import said_time
 
@@ -18,13 +19,12 @@ class GreeterPolicy(Policy):
         """Greet, or welcome back."""
         known = now.order.get("version") and (now.items or now.order.get("guest"))
         if known or now.scene.welcomes_back:
-            name = f", {now.order['guest']}" if now.order.get("guest") else ""
-            return joined(f"Welcome back{name}.", standing(now))
+            return joined(say("welcome back", guest=now.order.get("guest")), standing(now))
         house = now.menu.restaurant
         return joined(
-            f"{_daytime(now.now.hour)}, welcome to {house.name}! I am the restaurant's automatic assistant.",
+            say("greeting", daytime=_daytime(now.now.hour), house=house.name),
             closed_words(now),
-            "May I have your name, and what can I get you?",
+            say("greeting ask"),
         )
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
@@ -44,19 +44,23 @@ class GreeterPolicy(Policy):
 
     def ask(self, now: Situation) -> str:
         """Ask what may be brought."""
-        wanted = next_question(now) if now.stage != "open" else WANTED
+        wanted = next_question(now) if now.stage != "open" else say("ask wanted")
         if now.nothing_meant and not now.scene.opening:
             return joined(self.confused(now), wanted)
         if now.went_wrong and not now.heard.answers:
             return ""
         if now.meant("no", "nothing") and not now.heard.answers:
-            return "Take your time; tell me when you would like to order, or ask me about our menu."
-        return joined("Hello!" if now.meant("greeting") and not now.scene.outcomes else "", wanted)
+            return say("later")
+        return joined(
+            say("hello") if now.meant("greeting") and not now.scene.outcomes else "", wanted
+        )
 
     def confused(self, now: Situation) -> str:
         """A card number alone is no riddle."""
         said = super().confused(now)
-        return said or (NOT_UNDERSTOOD if now.topic is Topic.NOTHING and now.nothing_meant else "")
+        return said or (
+            say("not understood") if now.topic is Topic.NOTHING and now.nothing_meant else ""
+        )
 
 
 def closed_words(now: Situation) -> str:
@@ -65,9 +69,7 @@ def closed_words(now: Situation) -> str:
     if is_open(house, now.now):
         return ""
     opening = next_opening(house, now.now)
-    if opening is None:
-        return "We are closed at present."
-    return f"We are closed right now; I can take your order for when we open {said_time(opening, now.now)}."
+    return say("closed", opening=said_time(opening, now.now) if opening is not None else None)
 
 
 def _daytime(hour: int) -> str:

@@ -1,25 +1,9 @@
 """The OrderTaker: takes down, asks back, reads the order back, and hands over on a yes."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
-from bella_vista.local.answers import line_words
-from bella_vista.local.phrases import (
-    ADDRESS,
-    ANYTHING_ELSE,
-    CHANGE,
-    CONFIRM,
-    FULFILMENT,
-    MINIMUM,
-    NAME,
-    POSTCODE,
-    WANTED,
-    WHAT_ELSE,
-    WHEN,
-    Topic,
-    joined,
-    listed,
-    topic,
-)
+from bella_vista.local.english.sentences import joined, line_words, say
 from bella_vista.local.policy import (
     CHANGING,
     Policy,
@@ -31,6 +15,7 @@ from bella_vista.local.policy import (
 )
 from bella_vista.local.scene import Outcome
 from bella_vista.local.steps import money_question, no_tip, reading, standing
+from bella_vista.local.topics import Topic, topic
 
 _TAKEN = (
     *("set_fulfilment", "add_item", "change_item", "remove_item"),
@@ -49,20 +34,16 @@ class OrderTakerPolicy(Policy):
     def open(self, now: Situation) -> str:
         """Go on where the order stands."""
         lost = [str(one) for one in now.order.get("gone") or ()]
-        gone = (
-            f"I am sorry, our menu has changed: {listed(lost)} cannot be had any more."
-            if lost
-            else ""
-        )
+        gone, back = say("gone", gone=lost), say("welcome back")
         if now.stage == "review":
-            return joined("Welcome back.", gone, reading(now))
+            return joined(back, gone, reading(now))
         if now.stage == "confirmed":
-            return joined("Welcome back.", gone, standing(now))
+            return joined(back, gone, standing(now))
         if now.items:
-            lines = listed([line_words(line) for line in now.items])
-            so_far = f"So far you have {lines}, {now.order['total']} in all."
-            return joined("Welcome back.", gone, so_far, ANYTHING_ELSE)
-        return joined("Welcome back." if now.scene.welcomes_back else "", gone, WANTED)
+            lines = [line_words(line) for line in now.items]
+            so_far = say("so far back", lines=lines, total=now.order["total"])
+            return joined(back, gone, so_far, say("ask anything_else"))
+        return joined(back if now.scene.welcomes_back else "", gone, say("ask wanted"))
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Take down what was said; when the guest has everything, go on to the reading and beyond."""
@@ -79,6 +60,8 @@ class OrderTakerPolicy(Policy):
                 return taken
             if now.stage == "review" and _asked_to_confirm(now) and _agrees(now):
                 return [call("confirm_order"), *_transfer(now)]
+        if soonest := _soonest(now):
+            return soonest
         if now.stage == "confirmed":
             done = now.did("confirm_order") or _agrees(now) or has_all(now)
             return _transfer(now) if done and not now.went_wrong else []
@@ -139,19 +122,19 @@ class OrderTakerPolicy(Policy):
 
     def _next(self, now: Situation) -> str:
         if not now.items:
-            nothing = "You have not ordered anything yet." if has_all(now) else ""
-            return joined(nothing, WANTED)
+            nothing = say("so far nothing") if has_all(now) else ""
+            return joined(nothing, say("ask wanted"))
         if now.topic in _ON_THE_WAY and not now.heard.commands:
             return _missing(now)
         if now.did("add_item") and (offer := suggestion(now)):
-            return f"Would you like {offer} with that, or anything else?"
+            return say("ask suggestion", offer=offer)
         if now.heard.settled and now.meant("no", "nothing") and not now.heard.commands:
-            return ANYTHING_ELSE  # the dish that was asked about is not wanted after all
+            return say("ask anything_else")  # the dish that was asked about is not wanted after all
         if now.topic is Topic.CONFIRM or (now.meant("no") and not now.scene.opening):
-            return CHANGE
+            return say("ask wanted change")
         if now.topic is Topic.ANYTHING_ELSE and now.meant("yes") and not now.heard.answers:
-            return WHAT_ELSE
-        return ANYTHING_ELSE
+            return say("ask wanted more")
+        return say("ask anything_else")
 
 
 def has_all(now: Situation) -> bool:
@@ -162,14 +145,16 @@ def has_all(now: Situation) -> bool:
     if last is Topic.READ_AGAIN and not now.heard.commands:
         return now.meant("yes", "right", "no", "nothing", "place")
     asked = last in (Topic.ANYTHING_ELSE, Topic.SUGGESTION)
-    more = now.scene.last_said.endswith((WHAT_ELSE, CHANGE))
+    more = now.scene.last_said.endswith((say("ask wanted more"), say("ask wanted change")))
     if now.heard.commands or not (asked or more):
         return False
     return now.meant("no", "nothing") or (asked and now.meant("right"))
 
 
 def suggestion(now: Situation) -> str | None:
-    """What the house offers once with what was just added."""
+    """What the house offers with what was just added: once, and never again."""
+    if any(topic(text) is Topic.SUGGESTION for text in now.scene.said):
+        return None
     added = {str(one.arguments.get("name")) for one in now.scene.outcomes if one.name == "add_item"}
     sections = {dish.section for name in added if (dish := now.menu.dish(name)) is not None}
     have = {str(line["name"]) for line in now.items}
@@ -179,8 +164,7 @@ def suggestion(now: Situation) -> str | None:
             continue
         if one.after not in added | sections or offered.name in have:
             continue
-        if not now.scene.said_before(f"Would you like {offered.name} with that"):
-            return offered.name
+        return offered.name
     return None
 
 
@@ -188,8 +172,8 @@ def _suggested(now: Situation) -> list[ToolCall]:
     """Take down what was offered, when the guest says yes to it."""
     if now.topic is not Topic.SUGGESTION or not now.meant("yes") or now.heard.commands:
         return []
-    said = now.scene.last_said.rsplit("Would you like ", 1)[-1]
-    name = said.split(" with that, or", 1)[0]
+    offers = (one.offer for one in now.menu.suggestions)
+    name = next(one for one in offers if say("ask suggestion", offer=one) in now.scene.last_said)
     return [call("add_item", name=name, quantity=1, modifications=[])]
 
 
@@ -211,32 +195,33 @@ def _missing(now: Situation) -> str:
     """The question for what the order still needs; nothing when it can be read back."""
     fulfilment = now.order.get("fulfilment")
     if fulfilment is None:
-        return FULFILMENT
+        return say("ask fulfilment")
     if fulfilment.get("kind") == "delivery" and not fulfilment.get("address"):
-        return ADDRESS
-    if not now.order.get("guest") and not now.scene.said_before(NAME):
-        return NAME
+        return say("ask address")
+    if not now.order.get("guest") and not now.scene.said_before(say("ask name")):
+        return say("ask name")
     return ""
 
 
 def _where_to(now: Situation) -> str:
     """Ask again for what a delivery could not be taken down for."""
-    refused = [one for one in now.scene.outcomes if one.name == "set_fulfilment" and not one.done]
+    tried = [one for one in now.scene.outcomes if one.name == "set_fulfilment"]
+    refused = [] if any(one.done for one in tried) else tried
     if any(one.facts.get("needs") == ["postcode"] for one in refused):
-        return POSTCODE
+        return say("ask postcode")
     if any(one.facts.get("why") in ("too_soon", "closed", "past") for one in refused):
-        return WHEN
+        return say("ask when")
     if refused:
-        return FULFILMENT
+        return say("ask fulfilment")
     reading = now.tried("read_back")
     if reading is not None and reading.facts.get("why") == "below_minimum":
-        return MINIMUM
+        return say("ask minimum")
     if now.topic is Topic.MINIMUM and now.meant("yes") and not now.heard.commands:
-        return WANTED
+        return say("ask wanted")
     if now.topic is Topic.MINIMUM and now.meant("no", "nothing") and not now.heard.commands:
-        return FULFILMENT
+        return say("ask fulfilment")
     if now.topic in (Topic.ADDRESS, Topic.POSTCODE) and now.meant("no", "nothing"):
-        return FULFILMENT
+        return say("ask fulfilment")
     return ""
 
 
@@ -244,13 +229,26 @@ def _after_reading(policy: OrderTakerPolicy, now: Situation) -> str:
     if now.did("read_back"):
         return reading(now)
     if now.meant("no") and not now.heard.commands:
-        return CHANGE
+        return say("ask wanted change")
     noted = bool(now.scene.outcomes) and all(
         one.name == "add_allergy" for one in now.scene.outcomes
     )
     if now.heard.answers or noted:
-        return CONFIRM  # what an allergy means for the order has just been said
-    return joined(policy.confused(now), CONFIRM) if now.nothing_meant else reading(now)
+        return say("ask confirm")  # what an allergy means for the order has just been said
+    return joined(policy.confused(now), say("ask confirm")) if now.nothing_meant else reading(now)
+
+
+def _soonest(now: Situation) -> list[ToolCall]:
+    """Take down a pickup or a delivery that was wanted too soon as soon as it is possible."""
+    tried = [one for one in now.scene.outcomes if one.name == "set_fulfilment"]
+    if len(tried) != 1 or tried[0].facts.get("why") != "too_soon":
+        return []
+    when = None
+    if (now.order.get("fulfilment") or {}).get("when"):  # it would be kept
+        soonest = datetime.fromisoformat(str(tried[0].facts["possible"][0]))
+        begun = timedelta(minutes=1 if soonest.second or soonest.microsecond else 0)
+        when = (soonest.replace(second=0, microsecond=0) + begun).isoformat()
+    return [call("set_fulfilment", **{**tried[0].arguments, "when": when})]
 
 
 def _asked_to_confirm(now: Situation) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bella_vista.local.agents.feedback import FeedbackPolicy
-from bella_vista.local.phrases import CLOSED, MORE, NOT_UNDERSTOOD, RATE, joined
+from bella_vista.local.english.sentences import joined, say
 from bella_vista.local.policy import Policy, Situation, ToolCall, call
 from bella_vista.local.steps import placed_words
 
@@ -13,8 +13,11 @@ _TO_FEEDBACK = "transfer_to_feedback"
 class PlacedPolicy(FeedbackPolicy):
     """Plays an agent that has nothing left to take down: hands over to Feedback, or does as it does."""
 
-    RATING = RATE
-    STARS = f"{NOT_UNDERSTOOD} {RATE}"
+    rating = "ask rating optional"
+
+    def stars(self) -> str:
+        """Say that it was not understood, and that a rating is welcome."""
+        return joined(say("not understood"), say(self.rating))
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Hand over, where there is a way; but what this agent has done it says itself."""
@@ -41,7 +44,7 @@ class ClosedPolicy(Policy):
 
     def open(self, now: Situation) -> str:
         """Say how the order stands."""
-        return joined("Welcome back.", self._status(now), MORE)
+        return joined(say("welcome back"), self._status(now), say("ask more"))
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Nothing can be done to it."""
@@ -56,7 +59,9 @@ class ClosedPolicy(Policy):
     def ask(self, now: Situation) -> str:
         """Say that it is closed to who goes on ordering."""
         if now.scene.outcomes or now.heard.answers or now.meant("status", "thanks", "cancel"):
-            return MORE
+            return say("ask more")
         wants = now.heard.commands or now.heard.question or now.meant("order", "place", "back")
-        yes = now.scene.last_said.endswith(MORE) and now.meant("yes")
-        return joined(self.confused(now), CLOSED if wants or yes else "", MORE)
+        yes = now.scene.last_said.endswith(say("ask more")) and now.meant("yes")
+        return joined(
+            self.confused(now), say("order closed") if wants or yes else "", say("ask more")
+        )

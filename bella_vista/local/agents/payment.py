@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bella_vista.local.phrases import Topic, joined
+from bella_vista.local.english.sentences import joined, say
 from bella_vista.local.policy import (
     CHANGING,
     Policy,
@@ -13,6 +13,7 @@ from bella_vista.local.policy import (
     drafts,
 )
 from bella_vista.local.steps import money_question, no_tip, standing
+from bella_vista.local.topics import Topic
 
 _TO_ORDER_TAKER = "transfer_to_order_taker"
 _TO_FEEDBACK = "transfer_to_feedback"
@@ -23,7 +24,7 @@ class PaymentPolicy(Policy):
 
     def open(self, now: Situation) -> str:
         """Ask for what is still open."""
-        return joined("Welcome back.", standing(now))
+        return joined(say("welcome back"), standing(now))
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Keep what was said about paying; place the order on a yes; send changes back."""
@@ -63,7 +64,7 @@ class PaymentPolicy(Policy):
         if question := self.question(now):
             return question
         if now.topic is Topic.PLACE and now.meant("no") and not now.heard.commands:
-            return "What would you like to change?"
+            return say("ask wanted change")
         return joined(self.confused(now), money_question(now))
 
 
@@ -80,7 +81,7 @@ def _asks_of_order(now: Situation) -> bool:
     question = now.heard.question
     if question is None or question.code == "coupon_not_valid":
         return False
-    return question.facts.get("needs") not in ("payment", "tip", "tip_unit", "coupon")
+    return question.facts.get("needs") not in ("payment", "tip", "tip_unit", "coupon", "email")
 
 
 def _says_place(now: Situation) -> bool:

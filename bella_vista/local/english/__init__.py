@@ -1,5 +1,5 @@
 """English: the words that are understood, the patterns they form, and the questions asked back."""
 
-from bella_vista.local.english.sentences import NO_NOUNS, ask
+from bella_vista.local.english.sentences import ask
 
-__all__ = ["NO_NOUNS", "ask"]
+__all__ = ["ask"]

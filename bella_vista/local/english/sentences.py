@@ -1,14 +1,52 @@
-"""The questions the local model asks back, in English."""
+"""What the local model says, in English: the sentences stand in ``state/language/en/sentences.txt``."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from bella_vista.local.english.talking import blocks, words_of
 from bella_vista.local.understanding.meaning import Question
 
-_MOST = 6
-NO_NOUNS = frozenset(
-    "cooked done made served sliced prepared eggs spicy hot warm how with style".split()
+_FACT = re.compile(r"\{(\w+)(?::(\w+))?\}")
+_MOST, _MOST_WORDS = 6, 16
+"""How many things, and of how many words, are named in one breath."""
+_NUMBERS = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
-"""Names of groups that cannot follow "which": what they say is how something is done."""
+
+
+def say(name: str, /, **facts: object) -> str:
+    """Say the first sentence of a block whose facts are all known; nothing when there is none.
+
+    >>> say("sold_out", name="Tartufo", near=[]), say("sold_out", name="Tartufo", near=["Ortolana"])[-32:]
+    ('I am sorry, we are out of Tartufo today.', 'Would you like Ortolana instead?')
+    """
+    for line in blocks("sentences")[name]:
+        if all(facts.get(fact) or facts.get(fact) == 0 for fact, _ in _FACT.findall(line)):
+            text = _FACT.sub(lambda found: _shown(facts[found[1]], found[2]), line)
+            return text[:1].upper() + text[1:] if line[-1] in ".?!" else text
+    return ""
+
+
+def _shown(value: Any, how: str | None) -> str:
+    match how:
+        case "and" | "or":
+            return listed([str(one) for one in value], how)
+        case "some":
+            return some([str(one) for one in value])
+        case "any":
+            return some([str(one) for one in value], "or")
+    return str(value)
+
+
+def refused(code: str, facts: Mapping[str, Any]) -> str:
+    """Say why something was not done, or what has to be asked, in the sentence that fits it best."""
+    told = (f"{code} {facts.get(fact)}" for fact in ("why", "field", "what", "group"))
+    name = next((one for one in told if one in blocks("sentences")), code)
+    if name not in blocks("sentences"):
+        name = "unclear"
+    return say(name, **{"words": "that", **facts})
 
 
 def ask(question: Question) -> str:
@@ -17,137 +55,164 @@ def ask(question: Question) -> str:
     >>> ask(Question("choice_missing", {"name": "Latte", "group": "size", "possible": ["small", "large"]}))
     'Which size would you like for the Latte: small or large?'
     """
-    sentence = _SENTENCES.get(question.code, _unclear)
-    return sentence(question)
+    facts, code = dict(question.facts), question.code
+    match code:
+        case "choice_missing":
+            facts["group"] = group = facts.get("group") or "one"
+            if group == "parts" and facts.get("count", 1) != 1:
+                facts["group"] = "several"
+            elif group in words_of("no nouns") or group in question.possible:
+                facts["group"] = "plain"
+        case "choice_not_possible":
+            facts["why"] = "most" if isinstance(facts.get("most"), int) else None
+        case "not_found":
+            facts["why"] = "combo" if facts.get("combo") else None
+        case "over_limit" | "not_possible":
+            facts["why"] = "asked"
+        case "coupon_not_valid":
+            facts["why"] = None
+        case "missing":
+            code = f"needs {facts.get('needs')}"
+        case "unclear":
+            facts["words"] = f'"{facts.get("words") or "that"}"'
+    said = refused(code, facts)
+    return said if said.endswith("?") else f"{said} {say('instead')}"
 
 
-def _listed(names: Sequence[str], joint: str = "or") -> str:
-    if len(names) > _MOST:
-        return f"{', '.join(names[:_MOST])} {joint} another one"
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} {joint} {names[-1]}"
+def listed(words: Sequence[str], join: str = "and") -> str:
+    """Say several things in a row.
+
+    >>> listed(["ham", "olives", "basil"]), listed(["ham", "olives"], "or"), listed([])
+    ('ham, olives and basil', 'ham or olives', '')
+    """
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {join} {words[-1]}"
 
 
-def _fact(question: Question, name: str, otherwise: str = "that") -> str:
-    return str(question.facts.get(name) or otherwise)
+def some(names: Sequence[str], join: str = "and") -> str:
+    """Say as many of several things as a guest can remember.
+
+    >>> some(list("abcdefgh")), some(["rare", "medium"], "or"), some(list("abcdefgh"), "or")
+    ('a, b, c, d, e, f and two more', 'rare or medium', 'a, b, c, d, e, f or another one')
+    """
+    words, kept = 0, 0
+    for name in names:
+        words += len(name.split())
+        if kept and (words > _MOST_WORDS or kept == _MOST):
+            break
+        kept += 1
+    left = len(names) - kept
+    if left < 2 and kept <= _MOST:
+        return listed(names, join)
+    return listed([*names[:kept], "another one" if join == "or" else f"{number(left)} more"], join)
 
 
-def _choice_missing(question: Question) -> str:
-    name, group = _fact(question, "name"), _fact(question, "group", "one")
-    if group == "quantity":
-        return f"How many {name} would you like?"
-    if group == "parts":
-        count = question.facts.get("count") or 1
-        what = "Which one" if count == 1 else f"Which {count}"
-        return f"{what} would you like with the {name}: {_listed(question.possible)}?"
-    if group in NO_NOUNS or group in question.possible:
-        return f"For the {name}, which one: {_listed(question.possible)}?"
-    return f"Which {group} would you like for the {name}: {_listed(question.possible)}?"
+def number(count: int) -> str:
+    """Say a number as a waiter writes it.
+
+    >>> number(2), number(20)
+    ('two', '20')
+    """
+    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else str(count)
 
 
-def _ambiguous(question: Question) -> str:
-    words = _fact(question, "words")
-    return f'Which one do you mean by "{words}": {_listed(question.possible)}?'
+def counted(count: int, name: str, size: str | None = None) -> str:
+    """Say so many of a dish as a waiter does.
 
-
-def _not_on_menu(question: Question) -> str:
-    words = _fact(question, "words")
-    if question.possible:
-        return f'I am sorry, "{words}" is not on our menu. Would you like {_listed(question.possible)}?'
-    return f'I am sorry, "{words}" is not on our menu. What would you like instead?'
-
-
-def _choice_not_possible(question: Question) -> str:
-    name, words = _fact(question, "name"), _fact(question, "words")
-    most = question.facts.get("most")
-    if isinstance(most, int):
-        return f"You can have at most {most} of {words} with the {name}. Which would you like?"
-    if question.possible:
-        return f'The {name} cannot be had with "{words}". Possible is {_listed(question.possible)}. What would you like?'
-    return f'The {name} cannot be had with "{words}". Shall I take it as it is?'
-
-
-def _sold_out(question: Question) -> str:
-    name = _fact(question, "name")
-    if question.possible:
-        return f"I am sorry, we are out of {name} today. Would you like {_listed(question.possible)} instead?"
-    return f"I am sorry, we are out of {name} today. Would you like something else?"
-
-
-def _over_limit(question: Question) -> str:
-    limit, name = question.facts.get("limit"), _fact(question, "name")
-    return f"I can take at most {limit} of {name} myself. How many would you like, or shall a person help?"
-
-
-def _which_line(question: Question) -> str:
-    return f"Which one do you mean: {_listed(question.possible)}?"
-
-
-def _not_found(question: Question) -> str:
-    if question.facts.get("combo"):
-        combo = question.facts["combo"]
+    >>> counted(2, "Margherita", "large"), counted(1, "Espresso"), counted(3, "Cola", "can")
+    ('two large Margheritas', 'an Espresso', 'three cans of Cola')
+    >>> counted(2, "French fries", "small"), counted(1, "Garlic knots"), counted(2, "Gnocchi al pesto")
+    ('two orders of small French fries', 'Garlic knots', 'two Gnocchi al pesto')
+    >>> counted(2, "Taco de carnitas"), counted(1, "Baklava", "five pieces")
+    ('two Tacos de carnitas', 'a Baklava (five pieces)')
+    """
+    before, after = "", ""
+    if size in words_of("vessels"):
+        name = f"{size} of {name}"
+    elif size and (size[0].isdigit() or {*size.split()} & {*_NUMBERS} or size.endswith("s")):
+        after = f" ({size})"
+    elif size:
+        before = f"{size} "
+    if _is_several(name):
         return (
-            f'"{_fact(question, "words")}" is part of the {combo}, which I have left as it is.'
-            f" To change it, tell me to take off the {combo}, and then the parts you would like."
+            f"{before}{name}{after}"
+            if count == 1
+            else f"{number(count)} orders of {before}{name}{after}"
         )
-    return f'There is no "{_fact(question, "words")}" on your order. What should I change?'
+    if count == 1:
+        said = f"{before}{name}{after}"
+        return f"{'an' if said[0].casefold() in 'aeiou' else 'a'} {said}"
+    return f"{number(count)} {before}{_several(name)}{after}"
 
 
-def _coupon(question: Question) -> str:
-    return f'I do not know the code "{_fact(question, "code")}". Would you check it, please?'
+def _is_several(name: str) -> bool:
+    """Whether a name says several by itself, or names a dish that is no single thing."""
+    head = _head(name)[-1].casefold()
+    if head in words_of("no plural"):
+        return False
+    return " and " in name or (head.endswith("s") and not head.endswith(("ss", "us", "is")))
 
 
-def _not_possible(question: Question) -> str:
-    possible = _listed(question.possible)
-    return f"We do not offer {_fact(question, 'what')}. Would you like {possible}?"
+def _head(name: str) -> list[str]:
+    """Return the words of a name up to what it is: "Jar" of "Jar of sauce"."""
+    words = name.split()
+    ends = (
+        at for at, word in enumerate(words) if at and word.casefold() in words_of("after a dish")
+    )
+    return words[: next(ends, len(words))]
 
 
-def _not_valid(question: Question) -> str:
-    match question.facts.get("field"):
-        case "rating":
-            return "From one to five whole stars: how many is it?"
-        case "phone":
-            return "I did not get the whole telephone number. Would you say it again, please?"
-        case "email":
-            return "I did not get the whole e-mail address. Would you say it again, please?"
-    return "That is not possible. Would you say it again, please?"
+def _several(name: str) -> str:
+    head = _head(name)
+    if not name.isascii() or any(word.casefold() in words_of("no plural") for word in head):
+        return name
+    last = head[-1]
+    if last.endswith(("s", "x", "z", "ch", "sh")):
+        last = f"{last}es"
+    elif last.endswith("y") and last[-2:-1] not in ("a", "e", "o"):
+        last = f"{last[:-1]}ies"
+    elif last[-1].isalpha():
+        last = f"{last}s"
+    return " ".join((*head[:-1], last, *name.split()[len(head) :]))
 
 
-def _missing(question: Question) -> str:
-    match question.facts.get("needs"):
-        case "fulfilment":
-            return f"Is that for {_listed(question.possible) or 'pickup'}?"
-        case "time":
-            return "At what time?"
-        case "coupon":
-            return "What is the code, please?"
-        case "tip":
-            return "How much would you like to tip, in percent or as an amount?"
-        case "payment":
-            return f"It can be one of them only: {_listed(question.possible)}. Which shall it be?"
-        case "note_address":
-            return "Shall I note that address for a delivery?"
-        case "tip_unit":
-            return f"Is that {question.facts.get('amount')} percent, or an amount?"
-    return "What is missing, please?"
+def line_words(line: Mapping[str, Any]) -> str:
+    """Say one line of the order as it is shown."""
+    words = [str(one) for one in line.get("modifications") or ()]
+    without = [one.removeprefix("no ") for one in words if one.startswith("no ")]
+    details = [_placed(one) for one in words if not one.startswith("no ")]
+    details += [one if isinstance(one, str) else _part(one) for one in line.get("parts") or ()]
+    if line.get("note"):
+        details.append(say("note", note=line["note"]))
+    return joined(
+        counted(int(line.get("quantity") or 1), str(line.get("name")), line.get("size")),
+        f"with {listed(details)}" if details else "",
+        f"without {listed(without, 'or')}" if without else "",
+    )
 
 
-def _unclear(question: Question) -> str:
-    return "I did not follow that. Would you say it in other words?"
+def _placed(words: str) -> str:
+    """Say where a choice goes: "half ham" is ham on one half."""
+    for half, where in blocks_of_halves():
+        if words.startswith(half) and not words.startswith(f"{half}and "):
+            return f"{words.removeprefix(half)} {where}"
+    return words
 
 
-_SENTENCES: dict[str, Callable[[Question], str]] = {
-    "choice_missing": _choice_missing,
-    "ambiguous": _ambiguous,
-    "not_on_menu": _not_on_menu,
-    "choice_not_possible": _choice_not_possible,
-    "sold_out": _sold_out,
-    "over_limit": _over_limit,
-    "which_line": _which_line,
-    "not_found": _not_found,
-    "coupon_not_valid": _coupon,
-    "not_possible": _not_possible,
-    "not_valid": _not_valid,
-    "missing": _missing,
-}
+def blocks_of_halves() -> Iterable[tuple[str, str]]:
+    """Return how a half is written on an order, and how it is said."""
+    for line in blocks("sentences")["halves"]:
+        written, _, said = line.partition(": ")
+        yield f"{written} ", said
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    named = " ".join(one for one in (part.get("size"), part.get("name")) if one)
+    words = part.get("modifications") or ()
+    return f"{named} ({', '.join(words)})" if words else named
+
+
+def joined(*sentences: str) -> str:
+    """Put sentences after one another, leaving empty ones out, none twice."""
+    return " ".join(dict.fromkeys(sentence.strip() for sentence in sentences if sentence.strip()))

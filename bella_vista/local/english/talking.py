@@ -15,19 +15,19 @@ def pattern(name: str) -> re.Pattern[str]:
 @cache
 def patterns(name: str) -> tuple[re.Pattern[str], ...]:
     """Return a pattern for each line of a block, the surest first."""
-    return tuple(_compiled(_expanded(line)) for line in _blocks()[name])
+    return tuple(_compiled(_expanded(line)) for line in blocks("talking")[name])
 
 
 @cache
 def words_of(name: str) -> frozenset[str]:
     """Return the words of a block."""
-    return frozenset(word for line in _blocks()[name] for word in line.split())
+    return frozenset(word for line in blocks("talking")[name] for word in line.split())
 
 
 @cache
 def table(name: str) -> Mapping[str, frozenset[str]]:
     """Return the words behind each key of a block whose lines are "key: words"."""
-    lines = (line.partition(":") for line in _blocks()[name])
+    lines = (line.partition(":") for line in blocks("talking")[name])
     return {key: frozenset(words.split()) for key, _, words in lines}
 
 
@@ -36,7 +36,7 @@ def _compiled(regex: str) -> re.Pattern[str]:
 
 
 def _regex(name: str) -> str:
-    return _expanded("|".join(_blocks()[name]))
+    return _expanded("|".join(blocks("talking")[name]))
 
 
 def _expanded(text: str) -> str:
@@ -46,8 +46,9 @@ def _expanded(text: str) -> str:
 
 
 @cache
-def _blocks(language: str = "en") -> Mapping[str, Sequence[str]]:
-    text = files("state.language").joinpath(language, "talking.txt").read_text("utf-8")
+def blocks(name: str, language: str = "en") -> Mapping[str, Sequence[str]]:
+    """Return the lines of every block of a file of English."""
+    text = files("state.language").joinpath(language, f"{name}.txt").read_text("utf-8")
     found: dict[str, list[str]] = {}
     block: list[str] = []
     for line in text.splitlines():

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from bella_vista.local.english import vocabulary
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
-from bella_vista.local.understanding.meaning import Question
+from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.tokens import Words
 from state.allergens import families_of
 from state.contact import email_of, phone_of
@@ -43,12 +44,16 @@ class Contacts:
                 email = email_of(spoken.group())
             except NotValid:
                 return words
-            if place is not None:
-                heard.wish(words.part(place.first, place.last), "set_customer", email=email)
+            if place is not None:  # it was heard and not read: it is said back before it is kept
+                draft = Draft("set_customer", {"email": email})
+                heard.asked(Question("missing", {"needs": "email", "email": email}, draft))
                 words = words.without(place.first, place.last)
-        return words
+        return _without_mention(words)
 
     def _phone(self, words: Words, heard: Heard) -> Words:
+        if pattern("no phone").fullmatch(words.said) and not any(map(str.isdigit, words.said)):
+            heard.wish(words, "set_customer", phone="")
+            return words.part(0, 0)
         for written in _WRITTEN_PHONE.finditer(words.line):
             digits = re.sub(r"\D", "", written.group())
             called = pattern("phone words").search(words.said) is not None
@@ -62,8 +67,17 @@ class Contacts:
                     words = words.without_typed(written.start(), written.end())
                 continue
             heard.wish(words, "set_customer", phone=phone)
-            return words.without_typed(written.start(), written.end())
+            first = self._name_before(words, heard, written.start())
+            return words.without_typed(first, written.end())
         return self._spoken_phone(words, heard)
+
+    def _name_before(self, words: Words, heard: Heard, at: int) -> int:
+        """Take down a name that stands before a telephone number: "10003 rosa 646 555 0133"."""
+        found = _NAME_BEFORE.search(words.line[:at])
+        if found is None or vocabulary.is_common(found["name"].casefold()):
+            return at
+        heard.wish(words, "set_customer", name=found["name"].title())
+        return found.start("name")
 
     def _spoken_phone(self, words: Words, heard: Heard) -> Words:
         first = 0
@@ -128,6 +142,12 @@ class Contacts:
         return named
 
 
+def _without_mention(words: Words) -> Words:
+    """Pass over the words that an address was announced by."""
+    found = words.find(pattern("my email"))
+    return words.without(found.first, found.last) if found is not None else words
+
+
 def _begin_of_list(words: Words, last: int) -> int:
     """Return where what stands before "allergy" begins: "a dairy and tree nut allergy"."""
     first = last
@@ -173,3 +193,4 @@ _SAID_EMAIL = re.compile(
 )
 _WRITTEN_EMAIL = re.compile(r"[^\s@,;:<>()]+@[^\s@,;:<>()]+\.[^\s@,;:<>()]+")
 _WRITTEN_PHONE = re.compile(r"(?<![\w#])\+?\(?\d[\d\s()./-]{5,22}\d(?![\w])")
+_NAME_BEFORE = re.compile(r"(?:^|[\d,]\s+)(?P<name>[^\W\d_]{2,})[\s,:]+$")

@@ -27,16 +27,67 @@ class Guests:
             letters = "".join(filter(str.isalpha, spelled["letters"])).casefold()
             if letters == spelled["name"].casefold():
                 words = words.without_typed(spelled.start("letters"), spelled.end("letters"))
+        words = self._beside_pickup(self._begins_with(words, heard), heard)
         if words.find(pattern("pickup")) is None and words.find(pattern("delivery")) is None:
             return words
-        first = 0
+        first, place = 0, False
         for last in [i for i, token in enumerate(words.tokens) if token.stop] + [len(words)]:
             if first < last < len(words) + 1 and last - first < len(words):
-                if self._stands_apart(words, first, last):
+                run = words.part(first, last)
+                if not place and self._stands_apart(words, first, last):
                     self._call_it(words, heard, first, last)
                     return words.without(first, last)
+                # "9 Park Row, Leeds" names a town.
+                place = any(one.word in words_of("street") for one in run.tokens)
             first = last + 1
         return words
+
+    def _begins_with(self, words: Words, heard: Heard) -> Words:
+        """Take out the name of somebody who begins with it: "hi it's maria for pickup"."""
+        found = words.find(pattern("begins with name"))
+        if found is None or found.first or found.last >= len(words):
+            return words
+        last = found.last + 1
+        before = words.tokens[found.last - 1].word
+        following = words.tokens[last].word if last < len(words) else ""
+        goes_on = following in words_of("after a name") or following in words_of("name here")
+        if before in words_of("name here") or not self._is_strange(words, found.last):
+            return words
+        # "This is ridiculous and late": it takes a greeting to be a name.
+        alone = found.last == 2 and before == "is" and not words.capital(found.last)
+        if not goes_on or alone:
+            return words
+        self._call_it(words, heard, found.last, last)
+        return words.without(0, last + (following in words_of("name here")))
+
+    def _beside_pickup(self, words: Words, heard: Heard) -> Words:
+        """Take out a name that stands before the way: "for priya pickup"."""
+        found = words.find(pattern("pickup"))
+        if found is None or not found.first or heard.has("set_customer"):
+            return words
+        if not words.tokens[found.first].word.startswith(("pick", "coll", "take")):
+            return words
+        at = found.first - 1
+        if not self._is_strange(words, at) or words.capital(at) or at > _APART + 2:
+            return words
+        self._call_it(words, heard, at, at + 1)
+        before = at and words.tokens[at - 1].word == "for"
+        return words.without(at - 1 if before else at, at + 1)
+
+    def _is_strange(self, words: Words, at: int) -> bool:
+        """Whether a word is none of the menu's and none that everybody knows, so that it may be a name."""
+        word = words.tokens[at].word
+        run = Words.read(words.typed(at, at + 1)).tokens
+        if run and run[0].word != word and fuzz.ratio(run[0].word, word) < _VERY_MUCH:
+            word = run[0].word  # "Marco" is spelt a little like "mariscos"
+        elif self._names.resolve(words.typed(at, at + 1)).names:
+            return False
+        if not word.isalpha() or len(word) < 2 or word in words_of("not names"):
+            return False
+        if word in words_of("never names") or word in words_of("no guests"):
+            return False
+        known = vocabulary.is_common(word) and word not in words_of("given names")
+        return not known
 
     def _stands_apart(self, words: Words, first: int, last: int) -> bool:
         """Whether a run between two commas can be nothing but a name."""
@@ -66,6 +117,18 @@ class Guests:
 
     def take(self, words: Words, heard: Heard, expects: str | None) -> Words:
         """Take a name out of a clause and return what is left of it."""
+        refused = "no name asked" if expects in ("name", _NAME_TOO) else "no name"
+        if pattern(refused).fullmatch(words.trimmed(words_of("around")).said):
+            heard.wish(words, "set_customer", name="")
+            return words.part(0, 0)
+        spelled = words.find(pattern("spelled"))
+        if (
+            spelled is not None
+            and spelled.first <= 2
+            and (told := _letters(words, spelled.last))[0]
+        ):
+            heard.wish(words, "set_customer", name=told[0])
+            return words.without(spelled.first, told[1])
         if expects == "name":
             read = self._bare_name(words, heard)
             if read is not None:
@@ -97,7 +160,10 @@ class Guests:
         """Read "Marco here" and "Ada Lovelace speaking"."""
         is_name = words.find(pattern("is my name"))
         for index, token in enumerate(words.tokens):
-            here = token.word in words_of("name here")
+            here = token.word in words_of("name here") | words_of("picks")
+            if here and index == 1 and not words.capital(0) and self._is_strange(words, 0):
+                self._call_it(words, heard, 0, 1)
+                return words.without(0, index + (token.word in words_of("name here")))
             if not index or not (here or (is_name is not None and is_name.first == index)):
                 continue
             first = index
@@ -108,6 +174,7 @@ class Guests:
             if first < index and all(words.capital(at) for at in range(first, index)):
                 self._call_it(words, heard, first, index)
                 last = is_name.last if is_name is not None and not here else index + 1
+                last -= token.word in words_of("picks")
                 return words.without(first, last)
         return words
 
@@ -205,21 +272,12 @@ class Guests:
         end = last
         if end < len(words.tokens) and words.tokens[end].word in words_of("name here"):
             end += 1
-        spelled = words.part(end, len(words.tokens)).find(_SPELLED)
+        spelled = words.part(end, len(words.tokens)).find(pattern("spelled"))
         if spelled is not None and spelled.first <= 2:
-            letters = words.tokens[end + spelled.last :]
-            run = []
-            for token in letters:
-                if not token.stop and len(token.word) == 1 and token.word.isalpha():
-                    run.append(token.word)
-                elif not token.stop:
-                    break
-            if len(run) > 1:
-                heard.drafts[-1] = (
-                    heard.drafts[-1][0],
-                    Draft("set_customer", {"name": "".join(run).title()}),
-                )
-                end = min(len(words.tokens), end + spelled.last + len(run) * 2)
+            name, last = _letters(words, end + spelled.last)
+            if name:
+                heard.drafts[-1] = (heard.drafts[-1][0], Draft("set_customer", {"name": name}))
+                end = last
         return words.without(first, end)
 
     def _call_it(self, words: Words, heard: Heard, first: int, last: int) -> None:
@@ -232,11 +290,22 @@ class Guests:
         heard.wish(words.part(first, last), "set_customer", name=name)
 
 
+def _letters(words: Words, first: int) -> tuple[str, int]:
+    """Return a name that is spelled letter by letter, and where it ends."""
+    run, last = "", first
+    for at, token in enumerate(words.tokens[first:], start=first):
+        typed = words.typed(at, at + 1).strip("-.,")  # "n" is written out as "and"
+        if len(typed) == 1 and typed.isalpha():
+            run, last = run + typed, at + 1
+        elif not token.stop and token.word != "-":
+            break
+    return (run.title(), last) if len(run) > 1 else ("", first)
+
+
+_NAME_TOO = "name too"
+"""Expected where a name was asked for among other things."""
 _LETTERS = re.compile(r"(?P<name>\b\w+)[\s,:;]+(?P<letters>(?:\w[-. ]){2,}\w\b)")
 _VERY_MUCH = 85.0
 _APART = 2
 """Of how many words a name is that stands apart."""
 _LONGEST_NAME = 4
-_SPELLED = re.compile(
-    r"(?<!\S)(?:(?:it is |that is )?(?:spelled|spelt|written)|with the letters)(?!\S)"
-)

@@ -132,8 +132,14 @@ class Handover:
             delivery.first and words.tokens[delivery.first - 1].word in words_of("no wish")
         ):
             rest = words.without(delivery.first, delivery.last)
-            bare = self._bare_address(rest)
-            return "delivery", bare, rest.part(0, 0) if bare else rest
+            for first in (
+                0,
+                *(at + 1 for at, token in enumerate(rest.tokens) if token.word == ","),
+            ):
+                run = rest.part(first, len(rest.tokens))
+                if bare := self._bare_address(run) or self._address_first(run):
+                    return "delivery", bare, rest.part(0, first)
+            return "delivery", None, rest
         bare = self._bare_address(words)
         if bare is not None:
             return "delivery", bare, words.part(0, 0)
@@ -172,6 +178,11 @@ class Handover:
         if not starts or last < len(tokens) - 2:
             return None
         return self._address(run, first, last)
+
+    def _address_first(self, words: Words) -> str | None:
+        """Read an address that something else follows after a comma: "9 Park Row, Leeds, at eight"."""
+        last = self._address_end(words, 0)
+        return self._bare_address(words.part(0, last)) if 1 < last < len(words.tokens) else None
 
     def _names_dish_before_to(self, words: Words) -> bool:
         """Whether what is to be brought was said with it: "two lasagne to 12 High Street"."""

@@ -123,8 +123,8 @@ class OrderSeen:
             fulfilment=str(kind) if kind else None,
             address=str(address) if address else None,
             coupons=tuple(str(code) for code in digest.get("coupons") or ()),
-            total=_minor(digest.get("total")),
-            tip=_minor(digest.get("tip")),
+            total=minor(digest.get("total")),
+            tip=minor(digest.get("tip")),
             reviewed=digest.get("stage") == "review",
         )
 
@@ -146,6 +146,7 @@ class Understanding:
         question: What has to be asked back.
         settled: Whether the question that was pending has been answered.
         not_understood: The guest's words that are in no command and no question.
+        dropped: What is not ordered after all, because it was not said which: "the Margherita".
     """
 
     text: str
@@ -155,6 +156,7 @@ class Understanding:
     question: Question | None = None
     settled: bool = False
     not_understood: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
     @property
     def understood(self) -> bool:
@@ -166,7 +168,7 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 1
 
 
-def _minor(shown: object) -> int | None:
+def minor(shown: object) -> int | None:
     """Read an amount as the digest shows it: "$28.47", "28,47 €", "¥1,200"."""
     if not isinstance(shown, str) or "%" in shown:
         return None

@@ -26,6 +26,8 @@ class Paying:
 
     def coupon(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
         """Take out a code of the house, or ask about one that is none."""
+        if pattern("no coupon").fullmatch(words.said):
+            return words.part(0, 0)
         off = words.find(pattern("coupon off")) is not None
         for first in range(len(words.tokens)):
             joined = ""

@@ -95,7 +95,8 @@ class Pending:
             return words
         item = self.items[0]
         said = " ".join(token.word for token in words.tokens if not token.stop)
-        if code == "choice_not_possible" and pattern("as it is").fullmatch(said):
+        refused = said.replace(str(self._question.facts.get("words")), "it")
+        if code == "choice_not_possible" and pattern("as it is").fullmatch(refused):
             self.settled = True
             return None
         if pattern("nothing").fullmatch(said):
@@ -205,7 +206,9 @@ class Pending:
                 if given.op == draft.op:
                     heard.drafts[index] = (at, Draft(draft.op, {**draft.fields, **given.fields}))
                     self.settled = True
-        if draft is not None and needs == "note_address":
+        if draft is not None and needs in ("note_address", "email"):
+            if "right" in heard.intents:
+                self._heard_word = "yes"
             if self._heard_word == "yes" and not heard.has("set_fulfilment"):
                 heard.drafts.append((0, draft))
             self.settled = bool(self._heard_word) or heard.has("set_fulfilment")

@@ -11,7 +11,7 @@ from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.offers import Offers
 from bella_vista.local.understanding.pieces import WORD, Piece, cut
 from bella_vista.local.understanding.subjects import Subjects, unknown_words
-from bella_vista.local.understanding.tokens import Words
+from bella_vista.local.understanding.tokens import Words, number_at
 from state.allergens import families_of
 from state.menu import Menu
 from state.menu.words import fold, stem, stems
@@ -67,16 +67,19 @@ class Questions:
     def _readers(self) -> tuple[Callable[[Words, Sequence[Item]], Asked | None], ...]:
         return (
             self._offers.coupon,
+            self._percent,
+            self._like,
             self._extreme,
             self._offers.sizes,
             self._total,
             self._order,
             self._allergens,
             self._diet,
+            self._spicy,
+            self._payment,
             self._named_fact,
             self._price,
             self._hours,
-            self._payment,
             self._house,
             self._service,
             self._fact,
@@ -94,6 +97,26 @@ class Questions:
         if pattern("asks total").fullmatch(words.said) is None:
             return None
         return Asked("total")
+
+    def _percent(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        if pattern("asks percent").fullmatch(words.said) is None:
+            return None
+        numbers = (number_at(words.tokens, at) for at in range(len(words.tokens)))
+        number = next((one[0] for one in numbers if one is not None), None)
+        return Asked("total", words=str(number)) if number else None
+
+    def _like(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        found = pattern("asks like").fullmatch(words.said)
+        if found is None:
+            return None
+        subject, _ = self._subjects.find(cut(words, self._names), things)
+        return Asked("menu", subject=subject, words="like") if subject is not None else None
+
+    def _spicy(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        if pattern("asks spicy").fullmatch(words.said) is None:
+            return None
+        subject, _ = self._subjects.find(cut(words, self._names), things)
+        return Asked("contents", subject=subject, words="spicy") if subject is not None else None
 
     def _order(self, words: Words, things: Sequence[Item]) -> Asked | None:
         return Asked("order") if pattern("asks order").fullmatch(words.said) is not None else None
@@ -137,9 +160,11 @@ class Questions:
         )
 
     def _payment(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        return (
-            Asked("payment") if pattern("asks payment").fullmatch(words.said) is not None else None
-        )
+        if pattern("asks payment").fullmatch(words.said) is None or "gift" in words.said:
+            return None
+        way = words.find(pattern("asks way"))
+        said = way.match["way"] if way is not None else None
+        return Asked("payment", words=said if said is None or "pay" in said else said.rstrip("s"))
 
     def _house(self, words: Words, things: Sequence[Item]) -> Asked | None:
         if pattern("asks address").fullmatch(words.said) is not None:
@@ -154,7 +179,12 @@ class Questions:
     def _named_fact(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Find a fact that is asked for by the very words of its key."""
         asked = {token.stem for token in words.tokens if not token.stop} - _stems_of("no fact")
-        own = [key for key in self._facts if set(stems(key)) & asked]
+        own = [
+            key
+            for key in self._facts
+            if (named := set(stems(key)) - _stems_of("no fact")) & asked
+            and (len(named) == 1 or named <= asked)
+        ]
         return Asked("facts", subject=own[0]) if len(own) == 1 else None
 
     def _fact(self, words: Words, things: Sequence[Item], least: float = 2.0) -> Asked | None:

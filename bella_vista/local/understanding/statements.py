@@ -59,6 +59,8 @@ class Statements:
     ) -> Words:
         """Take statements out of a clause, and return what is left of it."""
         words = self._feedback.note(words, heard)
+        age = words.find(pattern("age"))
+        words = words.without(age.first, age.last) if age is not None else words
         words = self._paying.coupon(words, heard, order)
         words = self._guests.take(words, heard, expects)
         words = self._feedback.rating(words, heard, expects)

@@ -5,44 +5,26 @@ from itertools import pairwise
 from bella_vista.local.english.patterns import SOFT
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard
+from bella_vista.local.understanding.meaning import Draft
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.tokens import Words
 
-_WHOLE = (
-    *(
-        "rules",
-        "asks robot",
-        "human",
-        "robot",
-        "cancel",
-        "start over",
-        "booking",
-        "status",
-        "place",
-    ),
-    *("done", "right", "bye", "thanks", "no", "yes", "nothing", "repeat", "wait", "back", "order"),
+_SURE = (
+    *("rules", "asks robot", "call back", "complaint", "human", "robot", "abuse", "cancel"),
+    *("start over", "booking", "status", "bye", "thanks", "order", "back"),
 )
-"""What a whole clause may mean, by the pattern; some clauses mean several things."""
+"""What a whole clause may mean, by the pattern, and what says so much that nothing else is looked for in it."""
 
-_SURE = frozenset(
-    {
-        *(
-            "rules",
-            "human",
-            "asks robot",
-            "robot",
-            "cancel",
-            "start over",
-            "booking",
-            "status",
-            "bye",
-        ),
-        *("thanks", "order", "back"),
-    }
+_WHOLE = (
+    *_SURE[:11],
+    *("place", "done", "right", "bye", "thanks", "no", "yes", "nothing", "repeat", "wait"),
+    *("back", "order"),
 )
-"""What says so much that nothing else is looked for in the clause."""
+"""What else it may mean; some clauses mean several things."""
 
 _ANSWERS = frozenset({"yes", "no", "nothing"})
+_FOR_A_PERSON = {"human": "", "call back": "Call back: ", "complaint": "Complaint: "}
+"""What a person is called for, with how the reason begins that the staff read."""
 _LONGEST_REASON = 200
 
 
@@ -65,9 +47,11 @@ class Talk:
         ``answer`` is then the yes, the no or the nothing that was in it.
         """
         self.answer = ""
-        words = self._thanks_last(self._greeting(words))
+        words = self._done_last(self._thanks_last(self._greeting(words)))
         said = bare(words)
         meant = [intent for intent in _WHOLE if pattern(intent).fullmatch(said)] if said else []
+        if "complaint" in meant and pattern("status").fullmatch(said):
+            self._heard.meant("status")
         for intent in meant:
             if intent in _SURE:
                 self._note(intent, words)
@@ -84,9 +68,12 @@ class Talk:
         return words if is_name else words.part(0, 0)
 
     def _note(self, intent: str, words: Words) -> None:
-        self._heard.meant(intent.removeprefix("asks "))
-        if intent == "human":
-            reason = words.typed().strip(" .,!?")[:_LONGEST_REASON]
+        asks_back = intent in ("asks robot", "robot") and pattern("a human").fullmatch(words.said)
+        bot = pattern("a bot").search(words.said)
+        self._heard.meant("a human" if asks_back and not bot else intent.removeprefix("asks "))
+        reason = words.typed().strip(" .,!?")
+        if intent in _FOR_A_PERSON:
+            reason = f"{_FOR_A_PERSON[intent]}{reason}"[:_LONGEST_REASON]
             self._heard.wish(words, "call_person", reason=reason or "The guest asked for a person.")
         elif intent == "cancel":
             self._heard.wish(words, "cancel_order")
@@ -113,6 +100,19 @@ class Talk:
                 return words.part(0, last - length)
         return words
 
+    def _done_last(self, words: Words) -> Words:
+        """Note a "that is all", or a "place it", behind something else."""
+        stops = [at for at, token in enumerate(words.tokens) if token.stop]
+        last = stops[-1] if stops else 0
+        placing = words.find(pattern("place last"))
+        if placing is not None and placing.first:
+            self._heard.meant("place")
+            return words.part(0, placing.first)
+        if last and pattern("done").fullmatch(bare(words.part(last + 1, len(words.tokens)))):
+            self._heard.meant("done")
+            return words.part(0, last)
+        return words
+
     def _answer_first(self, words: Words) -> Words:
         """Note a yes, a no, or a "that is all" in front of something else."""
         if self._names.longest(words.tokens, 0) is not None:
@@ -122,7 +122,10 @@ class Talk:
             rest = words.part(length, len(words.tokens))
             if (thanks := pattern("thanks").match(rest.said)) is not None:
                 rest = rest.part(len(thanks.group().split()), len(rest.tokens))
-            if length > 1 and rest.tokens and rest.tokens[0].stop:
+            goes_on = rest.tokens and (
+                rest.tokens[0].stop or rest.tokens[0].word in words_of("after done")
+            )
+            if length > 1 and goes_on:
                 self._heard.meant("done")
                 return rest
         for intent in ("yes", "no"):
@@ -156,10 +159,20 @@ def comment(words: Words) -> str | None:
     if words.tokens[-1].word == "?" or _short(said) or all(_short(bare(one)) for one in pieces):
         return None
     first = words.part(0, stops[0] if stops else len(words))
+    if pattern("orders more").match(said) is not None:
+        return None
     declines = any(pattern(intent).fullmatch(first.said) for intent in ("no", "done"))
     if declines and len(said.split()) < 6:
         return None
     return words.typed() or None
+
+
+def kept(said: str, words: Words) -> list[Draft]:
+    """Keep a comment on the evening; of a complaint a person hears at once."""
+    made = [Draft("give_feedback", {"comment": said})]
+    if any(pattern("complaint").fullmatch(one) for one in (words.said, bare(words))):
+        made.append(Draft("call_person", {"reason": f"Complaint: {said}"[:_LONGEST_REASON]}))
+    return made
 
 
 def _short(said: str) -> bool:

@@ -63,7 +63,8 @@ class Clock:
         if found is not None:
             minutes = _minutes(found.match)
             if minutes is not None:
-                at = (now + timedelta(minutes=minutes)).replace(second=0, microsecond=0)
+                begun = timedelta(minutes=1 if now.second or now.microsecond else 0)
+                at = (now + timedelta(minutes=minutes) + begun).replace(second=0, microsecond=0)
                 return Told(found.first, found.last, at=at)
         day = self._day(words, now)
         hour = self._hour(words, bare=bare)
@@ -107,7 +108,11 @@ class Clock:
 
     def _hour(self, words: Words, *, bare: bool) -> tuple[Found, int, int, str] | None:
         """Return where an hour is said, the hour, the minute, and which half of the day if it was said."""
-        for way in (*patterns("hours"), *(patterns("bare hours") if bare else ())):
+        for way in (
+            *patterns("later hours"),
+            *patterns("hours"),
+            *(patterns("bare hours") if bare else ()),
+        ):
             for found in words.find_all(way):
                 read = _read_hour(found.match)
                 if read is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from bella_vista.local.english import ask, lexicon, patterns
 from bella_vista.local.english.talking import pattern
+from bella_vista.local.english.talking import patterns as patterns_of
 from bella_vista.local.understanding.clauses import clauses
 from bella_vista.local.understanding.deciding import Decided, Deciding
 from bella_vista.local.understanding.explain import explained
@@ -27,7 +28,7 @@ from bella_vista.local.understanding.pending import Pending
 from bella_vista.local.understanding.pieces import STOP, cut
 from bella_vista.local.understanding.questions import Questions
 from bella_vista.local.understanding.statements import Statements
-from bella_vista.local.understanding.talk import Talk, comment
+from bella_vista.local.understanding.talk import Talk, comment, kept
 from bella_vista.local.understanding.tokens import Token, Words
 from state.menu import Menu
 
@@ -101,7 +102,7 @@ class Understander:
         if expects == "comment" and pattern("rates anew").fullmatch(words.said):
             expects = "rating"
         if expects == "comment" and (said := comment(words)):
-            return Understanding(text, (Draft("give_feedback", {"comment": said}),))
+            return Understanding(text, tuple(kept(said, words)))
         hearing = _Hearing(self._house, order, expects, now, topic)
         hearing.hear(words, pending)
         understanding = hearing.understanding(text, pending)
@@ -238,6 +239,8 @@ class _Hearing:
     def _is_wish(self, asked: Asked, words: Words) -> bool:
         """Whether a question is only polite: "can I pay cash instead?", "can I split it?"."""
         said = words.said
+        if asked.kind == "service" and pattern("wishes for a time").match(said) is not None:
+            return any(words.find(way) is not None for way in patterns_of("hours"))
         if asked.kind == "service" and said.startswith(_BRINGS):
             return any(piece.dishes for piece in cut(words, self._house.names))
         if self._known and pattern("can it be").match(said) is not None:
@@ -249,14 +252,18 @@ class _Hearing:
         return money and any(wish.search(said) is not None for wish in wishes)
 
     def _with_address(self, asked: Asked, words: Words) -> Asked:
-        """Ask whether to note the address of "can you deliver to 12 High Street?"."""
+        """Note the address of "could you deliver to 12 High Street?"."""
         address = self._house.statements.address(words)
         if address is None:
             return asked
-        asks = words.said.startswith(("can ", "could ", "would ", "will ")) and " " in address
-        known = address == self._order.address
-        if asks and not known and self._house.statements.delivers_to(address):
-            draft = Draft("set_fulfilment", {"kind": "delivery", "address": address})
+        fields = {"kind": "delivery", "address": address}
+        known = address == self._order.address or " " not in address
+        if known or not self._house.statements.delivers_to(address):
+            pass
+        elif words.said.startswith(("could you ", "would you ")):
+            self._heard.wish(words, "set_fulfilment", **fields)
+        elif words.said.startswith(("can ", "will ", "could ", "would ")):
+            draft = Draft("set_fulfilment", fields)
             self._heard.asked(Question("missing", {"needs": "note_address"}, draft))
         return replace(asked, words=address)
 

@@ -13,7 +13,7 @@ from agents.app.models.choice import language_model
 from agents.handoff import Call, Event, Said, start_text, stop
 from bella_vista.app import APP
 from bella_vista.local.dialogue import Dialogue
-from bella_vista.local.phrases import NOT_DONE, NOT_UNDERSTOOD, STILL_HERE
+from bella_vista.local.english.sentences import say
 from bella_vista.local.policy import Move
 from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.menus import menu_file
@@ -25,6 +25,7 @@ from state.order import OrderState
 from state.shared import Entry, Journal, NotStored, SharedState
 from tests.agents.handoff.test_taken_up import Paper
 
+NOT_DONE, NOT_UNDERSTOOD, STILL_HERE = map(say, ("not done", "not understood", "still here"))
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 MENU = load_menu(menu_file(None))
 SALAD = "One Caesar Salad, please"

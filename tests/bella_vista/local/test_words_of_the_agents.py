@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from bella_vista import page_comments
-from bella_vista.local import phrases
-from bella_vista.local.answers import line_words
-from bella_vista.local.phrases import Topic, topic
+from bella_vista.local.english.sentences import line_words, say
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.scene import Outcome
+from bella_vista.local.topics import Topic, topic
 from state import load_menu
 
 NOW = datetime.fromisoformat("2026-11-20T19:00:00-05:00")
@@ -26,22 +25,22 @@ def refusals() -> Refusals:
 @pytest.mark.parametrize(
     ("question", "about"),
     [
-        (phrases.ANYTHING_ELSE, Topic.ANYTHING_ELSE),
-        (phrases.WANTED, Topic.WANTED),
-        (phrases.WHAT_ELSE, Topic.WANTED),
-        (phrases.CHANGE, Topic.WANTED),
-        (phrases.FULFILMENT, Topic.FULFILMENT),
-        (phrases.ADDRESS, Topic.ADDRESS),
-        (phrases.POSTCODE, Topic.POSTCODE),
-        (phrases.MINIMUM, Topic.MINIMUM),
-        (phrases.WHEN, Topic.WHEN),
-        (phrases.NAME, Topic.NAME),
-        (phrases.CONFIRM, Topic.CONFIRM),
-        (phrases.PLACE, Topic.PLACE),
-        (phrases.RATING, Topic.RATING),
-        (phrases.COMMENT, Topic.COMMENT),
-        (phrases.REALLY_CANCEL, Topic.KEEP),
-        (phrases.RATE, Topic.RATING),
+        (say("ask anything_else"), Topic.ANYTHING_ELSE),
+        (say("ask wanted"), Topic.WANTED),
+        (say("ask wanted more"), Topic.WANTED),
+        (say("ask wanted change"), Topic.WANTED),
+        (say("ask fulfilment"), Topic.FULFILMENT),
+        (say("ask address"), Topic.ADDRESS),
+        (say("ask postcode"), Topic.POSTCODE),
+        (say("ask minimum"), Topic.MINIMUM),
+        (say("ask when"), Topic.WHEN),
+        (say("ask name"), Topic.NAME),
+        (say("ask confirm"), Topic.CONFIRM),
+        (say("ask place"), Topic.PLACE),
+        (say("ask rating"), Topic.RATING),
+        (say("ask comment"), Topic.COMMENT),
+        (say("ask keep"), Topic.KEEP),
+        (say("ask rating optional"), Topic.RATING),
         (page_comments.RATE, Topic.RATING),
         (page_comments.READ_AGAIN, Topic.READ_AGAIN),
         ("Anything else, or shall I read it back to you?", Topic.READ_AGAIN),
@@ -53,14 +52,18 @@ def test_a_question_is_found_again_in_what_was_said(question: str, about: Topic)
 
 
 def test_of_two_questions_the_last_one_counts() -> None:
-    assert topic(f"{phrases.ANYTHING_ELSE} {phrases.CONFIRM}") is Topic.CONFIRM
+    assert topic(f"{say('ask anything_else')} {say('ask confirm')}") is Topic.CONFIRM
 
 
 @pytest.mark.parametrize(
     ("code", "facts", "said"),
     [
         ("sold_out", {"name": "Tartufo", "near": ["Ortolana"]}, "out of Tartufo"),
-        ("not_on_menu", {"words": "unicorn pizza", "near": []}, "do not have unicorn pizza"),
+        (
+            "not_on_menu",
+            {"words": "unicorn pizza", "near": []},
+            '"unicorn pizza" is not on our menu',
+        ),
         (
             "ambiguous",
             {"words": "water", "possible": ["Still water", "Sparkling water"]},
@@ -107,14 +110,14 @@ def test_every_refusal_has_a_sentence_for_guests(
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ({"quantity": 2, "size": "large", "name": "Margherita"}, "two large Margherita"),
+        ({"quantity": 2, "size": "large", "name": "Margherita"}, "two large Margheritas"),
         (
             {"quantity": 1, "name": "Latte", "modifications": ["no foam", "oat milk", "3 shots"]},
-            "one Latte with oat milk and 3 shots without foam",
+            "a Latte with oat milk and 3 shots without foam",
         ),
         (
             {"name": "Deal", "parts": ["Cola", "small Marinara"]},
-            "one Deal with Cola and small Marinara",
+            "a Deal with Cola and small Marinara",
         ),
     ],
 )

@@ -306,7 +306,7 @@ async def test_after_an_end_for_silence_the_same_order_continues(
         assert client.ends == [{"reason": "user_left", "resume_code": first["resume_code"]}]
         await agent_stays(agent)
         await client.call("say", {"text": "and a tiramisu"})
-        await until(lambda: any("one Tiramisu" in one for one in client.said))
+        await until(lambda: any("a Tiramisu" in one for one in client.said))
         order = (await client.call("get_order_state"))["order"]
         assert (order["order_id"], order["item_count"]) == (first["order_id"], 3)
 

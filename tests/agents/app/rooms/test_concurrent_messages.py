@@ -9,7 +9,7 @@ import pytest
 from livekit import rtc
 
 from agents.app.rooms.process_context import ProcessContext
-from bella_vista.local.phrases import NOT_UNDERSTOOD
+from bella_vista.local.english.sentences import say
 from state.commands import AddItem
 from state.context import OrderContext
 from state.order import OrderState
@@ -19,6 +19,7 @@ from tests.agents.handoff.test_clock_steps import clock_steps
 from tests.livekit import Client, LiveKit, is_turn, until
 from tests.stored_orders import new_order
 
+NOT_UNDERSTOOD = say("not understood")
 THREE = ["a cola", "a tiramisu", "a large Margherita"]
 FIVE = ["One Caesar Salad, please", "One Tiramisu", "remove the salad", "a cola", "my name is Ada"]
 

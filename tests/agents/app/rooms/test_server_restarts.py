@@ -97,6 +97,6 @@ async def test_after_a_restart_the_first_words_are_answered_and_nothing_is_said_
 
     assert first == 2
     assert heard(guest, GREETING) == 1
-    assert [heard(guest, f"Noted: {what}") for what in ("two", "one Tira", "one House")] == [1] * 3
+    assert [heard(guest, f"Noted: {what}") for what in ("two", "a Tira", "a House")] == [1] * 3
     assert len({one.by for one in guest.written}) == 1
     assert order["order_summary"].startswith("2x Margherita, 1x Tiramisu, 1x House salad (")
