@@ -94,6 +94,8 @@ class Accounting:
             for about in (one, one.become):
                 if about is not None:
                     lost.extend(tokens[place].word for place in about.written_over)
+            if waiting and self._had_nowhere(one, lines):
+                continue  # it could not be had, and so it is left out
             if one.place in which or one.count == 0 or self._is_asked(one, asked):
                 continue
             if after is not None and after.correct and one.verb != "remove":
@@ -275,6 +277,18 @@ class Accounting:
             if said.count not in (*amounts, sum(amounts)):
                 return ""
         return None
+
+    def _had_nowhere(self, said: Said, lines: Sequence[_Line]) -> bool:
+        """Whether something is to be left out that nothing has."""
+        if said.verb != "remove" or said.head is not None or not said.options:
+            return False
+        options = [Option(one.entity) for one in said.options]
+        return not any(
+            self._with(thing, option)
+            for line in lines
+            for thing in (*line.things, *line.before)
+            for option in options
+        )
 
     def _turned(self, line: _Line, mask: int) -> bool:
         return self._named(line, mask, before=True) and not self._named(line, mask)

@@ -415,7 +415,9 @@ class Carrying:
                 item.changes.append(option.words)
                 out.touch(item)
                 done = True
-        if not done:
+        if not done and out.waiting:
+            out.settle(out.waiting[0])  # it could not be had anyway
+        elif not done:
             out.penalty += NOT_THERE
             out.not_found(said)
 

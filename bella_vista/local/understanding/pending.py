@@ -64,7 +64,7 @@ class Pending:
     def _taken_up(self, question: Question) -> Item:
         draft = question.draft or Draft("add_item")
         item = Item.of_draft(draft, self._line(str(draft.fields.get("line_id"))))
-        if question.code in _NAMELESS:
+        if _nameless(question):
             item.names = question.possible
             item.words = str(
                 question.facts.get("words") or question.facts.get("name") or item.words
@@ -108,7 +108,7 @@ class Pending:
         """Take "the first", "one of each", or a yes where there is only one."""
         possible = self._question.possible
         group = str(self._question.facts.get("group") or "")
-        nameless = self._question.code in _NAMELESS
+        nameless = _nameless(self._question)
         index = self._ordinal(said) if group != "quantity" else None
         if index is None and self._heard_word == "yes" and len(possible) == 1:
             self._take(item, nameless, group, possible[0])
@@ -194,7 +194,7 @@ class Pending:
                 self.settled = True
             elif len(possible) == 1:
                 group = str(self._question.facts.get("group") or "")
-                self._take(self.items[0], self._question.code in _NAMELESS, group, possible[0])
+                self._take(self.items[0], _nameless(self._question), group, possible[0])
                 self.settled = True
 
     def close(self, heard: Heard, decided: Decided) -> bool:
@@ -225,3 +225,9 @@ class Pending:
         ):
             self.settled = True
         return self.settled
+
+
+def _nameless(question: Question) -> bool:
+    """Whether it is not known which dish is meant; a choice of a dish may be sold out, too."""
+    draft = question.draft
+    return question.code in _NAMELESS and not (draft is not None and draft.fields.get("name"))
