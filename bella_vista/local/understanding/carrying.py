@@ -90,6 +90,7 @@ class Carrying:
                 self._out.penalty += LOOSE if said.verb or said.count is not None else 0.8
             elif not said.empty or said.become is not None:
                 self._out.place = said.place
+                self._out.leaving = _leaving(reading[at + 1 :])
                 self._carry(said, reading[at + 1 :])
             elif said.verb in ("remove", "swap"):
                 self._out.penalty += NO_EFFECT
@@ -792,3 +793,12 @@ class Carrying:
         out.order(said, words, () if said.unknown else names)
         out.penalty += 0.5 if len(names) == 1 else 1.0
         return True
+
+
+def _leaving(following: Sequence[Said]) -> int:
+    """Return the bits of the dishes that are taken off as a whole: "make it three and drop the tea"."""
+    mask = 0
+    for said in following:
+        if said.verb == "remove" and said.head is not None and not said.described:
+            mask |= said.mask
+    return mask

@@ -71,6 +71,8 @@ class Outcome:
         """The place in the line that is carried out now."""
         self.spoken: Item | None = None
         """The thing that was spoken of last."""
+        self.leaving = 0
+        """The bits of the dishes that the rest of the line takes off."""
         self.removed: Item | None = None
         """The thing that was taken off last."""
         self.which: Which | None = None
@@ -91,7 +93,8 @@ class Outcome:
     @property
     def last(self) -> Item | None:
         """The thing that "it" means."""
-        things = self.things
+        stays = [item for item in self.things if not self.mask(item) & self.leaving]
+        things = stays or self.things
         if self.spoken is not None and self.spoken in things:
             return self.spoken
         return things[-1] if things else None

@@ -14,6 +14,7 @@ from bella_vista.local.understanding.grammar import (
     HEADLESS,
     JOINTS,
     KEPT_REMOVING,
+    LOST_VERB,
     MEANINGS,
     MISFIT,
     NOT_IN_IT,
@@ -374,9 +375,9 @@ class Search:
         entity = edge.entity
         state[HEAD] = entity.number
         mask = state[MASK] & entity.mask
-        cost = 0.0
+        cost = LOST_VERB if state[VERB] else 0.0
         if not mask:
-            mask, cost = entity.mask, MISFIT
+            mask, cost = entity.mask, cost + MISFIT
         if state[JOINT] != _ON and state[OWN] != self._index.all:
             # "No spaghetti carbonara" leaves nothing off a carbonara.
             cost += NOT_IN_IT if mask & state[OWN] else NOT_IN_IT + MISFIT
