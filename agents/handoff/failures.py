@@ -100,7 +100,7 @@ def refusal_text(lead: str, code: str, message: str, facts: dict[str, Any]) -> s
     if facts:
         try:
             tail = f" {json.dumps(facts, ensure_ascii=False, default=str)}"
-        except Exception:  # the refusal is valid without its facts
+        except Exception:  # `str` of an application's value may raise anything: go on without facts
             logger.exception("facts of a refusal are not JSON serializable")
     return f"{lead} {code}: {message}{tail}"
 

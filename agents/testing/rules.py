@@ -19,6 +19,9 @@ from agents.testing.scripted import PlayedLLM, Step
 LOST = "I follow a few rules only, and none of them fits that. Could you say it in another way?"
 """Said when no rule applies."""
 
+NAMELESS = "My rules are for {agents}, and my instructions name none of these agents."
+"""Said when no rules belong to the agent: its instructions have to hold its name."""
+
 _NOTE = re.compile(r"\((?P<name>\w+): (?P<text>.*)\)", re.DOTALL)
 _NAMED = re.compile(r"\{(\w+)\}")
 _REFUSAL = re.compile(
@@ -133,7 +136,8 @@ class RulesLLM(PlayedLLM):
         """Report the results of earlier calls; then apply the rules to the other messages."""
         name = f"rules_{next(self._numbers)}"
         seen = _Seen(chat_ctx)
-        rules = self._rules_of(seen.instructions)
+        if (rules := self._rules_of(seen.instructions)) is None:
+            return name, Step(say=NAMELESS.format(agents=", ".join(self._rules)))
         last = next(reversed(seen.outputs), "").rpartition("_")[0]
         answered, asked = self._asked.get(last, (0, ()))
         said = [_told(rules, choice, seen.outputs) for choice in asked]
@@ -149,13 +153,13 @@ class RulesLLM(PlayedLLM):
         words = " ".join(filter(None, said))
         return name, Step(say=words or (None if calls else LOST), calls=calls)
 
-    def _rules_of(self, instructions: str) -> Sequence[Rule]:
-        def place(agent: str) -> int:
-            name = re.escape(agent.replace("_", " "))
-            found = re.search(rf"\b{name}\b", instructions, re.IGNORECASE)
-            return len(instructions) if found is None else found.start()
-
-        return self._rules[min(self._rules, key=place)] if self._rules else ()
+    def _rules_of(self, instructions: str) -> Sequence[Rule] | None:
+        places = {
+            found.start(): agent
+            for agent in self._rules
+            if (found := re.search(_words(agent), instructions, re.IGNORECASE)) is not None
+        }
+        return self._rules[places[min(places)]] if places else None
 
 
 @dataclass(frozen=True)
@@ -248,6 +252,11 @@ def _refused(rules: Sequence[Rule], output: str) -> str:
     }
     say = next((rule.say for rule in rules if rule.refused == found["code"]), None)
     return _format(say or "{message}", {**values, "message": found["message"]})
+
+
+def _words(agent: str) -> str:
+    """Return the pattern of an agent's name in a text."""
+    return rf"\b{re.escape(agent).replace('_', '[ _]')}\b"
 
 
 def _format(text: str, values: Mapping[str, str]) -> str:

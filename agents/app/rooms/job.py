@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 from livekit.agents import JobContext, JobProcess
 from livekit.agents.llm import LLM
@@ -33,6 +33,8 @@ from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import open_store
 from rpc.gateway import cap_incoming
 from state.shared import StateError
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -131,27 +133,26 @@ class _Job(Generic[S, C]):
         with suppress(NotImplementedError, RuntimeError, ValueError):  # not possible in a thread
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(LEAVE_WHEN_OVER, self._room_job.leave_when_over)
-        try:
-            if not await self._room_job.acquire_lease():
-                logger.info(
-                    "room lease held by another agent, not joining",
-                    extra={"room": ctx.job.room.name},
-                )
-                ctx.shutdown("room lease held by another agent")
-                return
-            self._room_job.attach()
-            cap_incoming(ctx.room)
-            await ctx.connect()
-        except Exception as error:  # of whatever kind: the user gets another agent
-            await self._on_failure(error)
-            return
-        self._serving = asyncio.create_task(self._serve())
+        if await self._replaced_on_failure(self._join()):
+            self._serving = asyncio.create_task(self._serve())
+
+    async def _join(self) -> bool:
+        """Join the room; returns whether its lease is ours."""
+        ctx = self._ctx
+        if not await self._room_job.acquire_lease():
+            logger.info(
+                "room lease held by another agent, not joining", extra={"room": ctx.job.room.name}
+            )
+            ctx.shutdown("room lease held by another agent")
+            return False
+        self._room_job.attach()
+        cap_incoming(ctx.room)
+        await ctx.connect()
+        return True
 
     async def _serve(self) -> None:
-        try:
-            outcome = await self._room_job.run()
-        except Exception as error:  # of whatever kind: the user gets another agent
-            await self._on_failure(error)
+        outcome = await self._replaced_on_failure(self._room_job.run())
+        if outcome is None:
             return
         if outcome is RoomOutcome.FAILED:
             await self._replace()
@@ -168,6 +169,14 @@ class _Job(Generic[S, C]):
         if is_telephone(user):
             to = self._transfer_to if outcome is RoomOutcome.NO_SPEECH else None
             await end_line(self._ctx.api, self._ctx.job.room.name, user.identity, transfer_to=to)
+
+    async def _replaced_on_failure(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """Return what a part of the job returns; ``None`` if it fails, and the job is replaced."""
+        try:
+            return await work
+        except Exception as error:  # of whatever kind: the user gets another agent
+            await self._on_failure(error)
+            return None
 
     async def _on_failure(self, error: Exception) -> None:
         if isinstance(error, InputError):

@@ -142,7 +142,7 @@ class Deaf:
         if self.told > self.after:
             raise BrokenPipeError
 
-    def closes(self, reason: str, lost: str | None) -> None:
+    def closes(self, reason: str, lost: object) -> None:
         raise AssertionError("nobody is there")
 
 

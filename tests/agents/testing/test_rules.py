@@ -114,6 +114,31 @@ async def test_without_words_of_its_own_a_rule_says_what_its_tools_answered(
     assert turn.said == ["A night is 120 euros. A night is 120 euros."]
 
 
+@pytest.mark.parametrize(
+    ("instructions", "said"),
+    [
+        ("You are the loan desk, beside the reception.", "Which book?"),
+        ("You are loan_desk.", "Which book?"),
+        ("You are the reception, beside the loan desk.", "Good evening!"),
+        (
+            "You lend books.",
+            "My rules are for reception, loan_desk, and my instructions name none of these agents.",
+        ),
+    ],
+)
+def test_the_rules_are_those_of_the_agent_that_the_instructions_name_first(
+    tmp_path: Path, instructions: str, said: str
+) -> None:
+    rules = rules_of(
+        tmp_path, "reception: [{say: 'Good evening!'}]\nloan_desk: [{say: 'Which book?'}]"
+    )
+    context = ChatContext([ChatMessage(role="system", content=[instructions])])
+
+    _, step = RulesLLM(rules).step(context, [], {})
+
+    assert step.say == said
+
+
 async def test_the_model_says_when_no_rule_applies(model: RulesLLM) -> None:
     async with Conversation(call_of(), model) as talk:
         lost = await talk.user_says("sing me a song")
