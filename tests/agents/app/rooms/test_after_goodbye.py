@@ -113,7 +113,7 @@ async def test_a_page_that_is_loaded_again_after_the_goodbye_begins_another_call
             assert again["order_id"] != first["order_id"]
             assert (again["turn"], again["active_agent"]) == (0, "greeter")
             assert again["resume_code"] != first["resume_code"]
-            await until(lambda: is_turn(page, 0))
+            await until(lambda: is_turn(page, 0) and greetings(page))
             assert greetings(page) == 1
             assert await page.call("say", {"text": "one tiramisu"}) == {"turn": 1}
             await until(lambda: is_turn(page, 1))
