@@ -192,6 +192,11 @@ class Presence:
             return False
         return True
 
+    @property
+    def known_connection(self) -> str | None:
+        """The id of the user's connection by the room's events, while present."""
+        return self._sid if self._present else None
+
     async def connection(self) -> str | None:
         """Return the id of the user's present connection; ``None`` when they are not in the room.
 
@@ -200,7 +205,7 @@ class Presence:
         """
         if self._user is None:
             return None
-        known = self._sid if self._present else None
+        known = self.known_connection
         if self._rooms is None or not self._room.isconnected():
             return known
         request = api.RoomParticipantIdentity(room=self._room.name, identity=self._user)

@@ -46,8 +46,13 @@ class RejoinDetector:
         self._reconnected_at = asyncio.get_running_loop().time()
 
     def note_connection(self) -> None:
-        """Start reading the user's connection, to compare later ones with."""
-        self._noting = self._spawn(self._note())
+        """Note the user's connection, to compare later ones with.
+
+        The server is asked only after the agent's own reconnect: while it answers, a user may leave
+        and join again.
+        """
+        known = self._presence.known_connection if self.is_settled else None
+        self._noting = self._spawn(self._note(known))
 
     async def has_rejoined(self) -> bool:
         """Whether the user has another connection than the one that was noted."""
@@ -58,5 +63,5 @@ class RejoinDetector:
         await asyncio.wait((self._noting,))
         return await self._presence.connection() != self._connection
 
-    async def _note(self) -> None:
-        self._connection = await self._presence.connection()
+    async def _note(self, known: str | None) -> None:
+        self._connection = known or await self._presence.connection()

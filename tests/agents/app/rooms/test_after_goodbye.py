@@ -13,6 +13,7 @@ from livekit import api
 from livekit.rtc import SimulateScenarioKind
 
 from agents.app.rooms.media import Media
+from agents.app.rooms.presence import Presence
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.testing import ToneTTS
 from bella_vista.orders import advance_order
@@ -113,7 +114,7 @@ async def test_a_page_that_is_loaded_again_after_the_goodbye_begins_another_call
             assert again["order_id"] != first["order_id"]
             assert (again["turn"], again["active_agent"]) == (0, "greeter")
             assert again["resume_code"] != first["resume_code"]
-            await until(lambda: is_turn(page, 0))
+            await until(lambda: is_turn(page, 0) and greetings(page))
             assert greetings(page) == 1
             assert await page.call("say", {"text": "one tiramisu"}) == {"turn": 1}
             await until(lambda: is_turn(page, 1))
@@ -122,6 +123,24 @@ async def test_a_page_that_is_loaded_again_after_the_goodbye_begins_another_call
             assert page.ends == []
             await goodbye(Checked(page))
         assert not agent.held.done()
+
+
+async def test_a_page_that_is_loaded_again_before_the_server_answers_begins_another_call(
+    calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, reloaded = Presence.connection, asyncio.Event()
+
+    async def late(presence: Presence) -> str | None:
+        await reloaded.wait()
+        return await asked(presence)
+
+    monkeypatch.setattr(Presence, "connection", late)
+    async with (
+        reloading(calls, livekit, room_name) as (_, identity, first),
+        livekit.joined(room_name, identity) as page,
+    ):
+        reloaded.set()
+        assert (await page.hello())["order_id"] != first["order_id"]
 
 
 async def by_say(guest: Client) -> None:
