@@ -35,12 +35,14 @@ def test_a_quick_run_fills_its_tables_and_counts_the_budgets(
 ) -> None:
     page = tmp_path / "tables.md"
 
-    main(["turns", "prompts", "transactions", "commits", "--quick", "--markdown", str(page)])
+    groups = ["turns", "prompts", "transactions", "commits", "understanding"]
+    main([*groups, "--quick", "--markdown", str(page)])
 
     said = capsys.readouterr().out
     assert "A turn of the restaurant" in said
     assert "A turn of the clinic" in said
     assert "One change of a ten-line order" in said
+    assert "a line on 500 dishes" in said
     assert said.splitlines()[-1].startswith("budgets met: ")
     assert "| handoff, journal on disk |" in page.read_text()
 

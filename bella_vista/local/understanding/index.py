@@ -1,7 +1,7 @@
 """Everything a menu names, by the stems of its names: what a word may mean, and of which dishes."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from rapidfuzz import fuzz, process
@@ -62,13 +62,6 @@ class Meant:
     cost: float
     whole: bool = True
     weak: bool = False
-
-
-@dataclass(slots=True)
-class _Table:
-    """Names of one kind by their stems."""
-
-    exact: dict[Stems, dict[int, Meant]] = field(default_factory=dict)
 
 
 class Index:
