@@ -75,9 +75,8 @@ class Answers:
                 return so_far(order)
             case "service":
                 ready = (order.get("fulfilment") or {}).get("ready")
-                return self._area(asked.words) or joined(
-                    say("order ready", ready=ready), self._service()
-                )
+                told = self._service() if order.get("number") is None else ""
+                return self._area(asked.words) or joined(say("order ready", ready=ready), told)
             case "payment":
                 return self._payment(asked.words)
             case "facts" if subject == "coupons":
@@ -373,7 +372,8 @@ class Answers:
         pickup = house.pickup
         terms = ""
         if delivery is not None:
-            area = [f"to {some(delivery.postcodes)}"] if delivery.postcodes else []
+            # With an "and" the digits might be those of a card.
+            area = [f"to {', '.join(delivery.postcodes)}"] if delivery.postcodes else []
             fee = [f"for {self._money(delivery.fee)}"] if delivery.fee else []
             least = [f"from {self._money(delivery.minimum)}"] if delivery.minimum else []
             terms = " ".join((*area, f"in about {delivery.lead_minutes} minutes", *fee, *least))
@@ -390,7 +390,7 @@ class Answers:
             return ""
         found, told = postcode_in(address, delivery.postcodes)
         if delivery.postcodes and found is None:
-            return say("area not", postcodes=delivery.postcodes) if told else ""
+            return say("area not", postcodes=", ".join(delivery.postcodes)) if told else ""
         fee = self._money(delivery.fee) if delivery.fee else None
         return say("area", minutes=delivery.lead_minutes, fee=fee)
 

@@ -214,7 +214,9 @@ class Policy(ABC):
             now.answers.booking() if now.meant("booking") else "",
             self._status(now) if now.meant("status") else "",
             *(now.answers.answer(asked, now.order, now.now) for asked in heard.answers),
-            say("thanks") if now.meant("thanks") and not now.meant("done", "bye") and alone else "",
+            say("thanks")
+            if now.meant("thanks") and not now.meant("done", "bye", "no") and alone
+            else "",
             say("dropped", names=heard.dropped),
             say("words not understood", words=[f'"{one}"' for one in unheard]),
         )

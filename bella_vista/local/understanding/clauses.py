@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bella_vista.local.english import patterns
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.tokens import Words
 
@@ -18,7 +18,7 @@ def clauses(words: Words, names: Names) -> Iterator[Words]:
     """Cut a line into clauses, at the ends of sentences and where somebody starts anew."""
     inside = _inside_names(words, names)
     openers = {
-        found.first for found in words.find_all(patterns.OPENER) if found.first not in inside
+        found.first for found in words.find_all(pattern("opener")) if found.first not in inside
     }
     first = count = 0
     for index, token in enumerate(words.tokens):
@@ -43,7 +43,7 @@ def _orders_more(words: Words, first: int, index: int, names: Names) -> bool:
     changes = tokens[begins].word in _CHANGING or (
         tokens[begins].word in _LEAD_IN and tokens[min(begins + 1, index)].word in _CHANGING
     )
-    joint = tokens[index - 1].stop or tokens[index - 1].word in patterns.JOINTS
+    joint = tokens[index - 1].stop or tokens[index - 1].word in words_of("joints")
     if not changes or not joint or tokens[index].word not in _COUNTING:
         return False
     for at in range(index + 1, min(index + 1 + _BEFORE_A_NAME, len(tokens))):
@@ -74,9 +74,9 @@ def _cuts(words: Words, first: int, index: int) -> bool:
     before = words.tokens[index - 1]
     if words.tokens[first].word in ("instead", "rather"):
         return False
-    if before.stop or before.word in patterns.JOINTS:
+    if before.stop or before.word in words_of("joints"):
         return True
-    if any(token.word in patterns.ASKING for token in words.tokens[first:index]):
+    if any(token.word in words_of("asking") for token in words.tokens[first:index]):
         return False
-    found = words.part(index, len(words.tokens)).find(patterns.STRONG_OPENER)
+    found = words.part(index, len(words.tokens)).find(pattern("strong opener"))
     return found is not None and found.first == 0

@@ -3,16 +3,17 @@
 from dataclasses import dataclass
 
 from bella_vista.local.english import lexicon as lex
-from bella_vista.local.english import patterns, vocabulary
+from bella_vista.local.english import vocabulary
+from bella_vista.local.english.talking import pattern
 from bella_vista.local.understanding.names import Meaning, Names
 from bella_vista.local.understanding.tokens import Words, number_at
 
 NAME, NUMBER, WORD, STOP = "name", "number", "word", "stop"
 _VERBS = (
-    (lex.DROP, patterns.DROP),
-    (lex.MAKE, patterns.MAKE),
-    (lex.SWAP, patterns.SWAP),
-    (lex.TAKE, patterns.TAKE),
+    (lex.DROP, pattern("verb drop")),
+    (lex.MAKE, pattern("verb make")),
+    (lex.SWAP, pattern("verb swap")),
+    (lex.TAKE, pattern("verb take")),
 )
 
 
@@ -89,8 +90,8 @@ def _verbs(words: Words) -> dict[int, tuple[str, int]]:
     """Find where verbs begin, and where each ends."""
     found: dict[int, tuple[str, int]] = {}
     taken: set[int] = set()
-    for tag, pattern in _VERBS:
-        for place in words.find_all(pattern):
+    for tag, verb in _VERBS:
+        for place in words.find_all(verb):
             span = range(place.first, place.last)
             if span and taken.isdisjoint(span):
                 found[place.first] = (tag, place.last)

@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-from bella_vista.local.english.patterns import SOFT
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import Draft
@@ -183,7 +182,7 @@ def _short(said: str) -> bool:
 def bare(words: Words) -> str:
     """Return the words of a clause without stops, and without politeness around them."""
     run = [token.word for token in words.tokens if not token.stop]
-    while len(run) > 1 and run[0] in SOFT:
+    while len(run) > 1 and run[0] in words_of("soft words"):
         run.pop(0)
     while len(run) > 1 and run[-1] in words_of("soft after"):
         run.pop()

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bella_vista.local.english import ask, lexicon, patterns
-from bella_vista.local.english.talking import pattern
+from bella_vista.local.english import ask, lexicon
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.english.talking import patterns as patterns_of
 from bella_vista.local.understanding.clauses import clauses
 from bella_vista.local.understanding.deciding import Decided, Deciding
@@ -363,13 +363,13 @@ _BRINGS = (
 def _only_asks(words: Words) -> bool:
     """Whether a clause is a question, even if nobody knows which: nothing is ordered by it."""
     tokens = [token for token in words.tokens if not token.stop]
-    while tokens and tokens[0].word in patterns.SOFT:
+    while tokens and tokens[0].word in words_of("soft words"):
         tokens.pop(0)
     if not tokens or (len(tokens) > 1 and tokens[1].word == "about"):
         return False
     told = tokens[0].word == "when" and len(tokens) > 1 and tokens[1].word in ("i", "we", "you")
     wonders = pattern("asks would know").match(" ".join(token.word for token in tokens)) is not None
-    return wonders or (tokens[0].word in patterns.ASKING and not told)
+    return wonders or (tokens[0].word in words_of("asking") and not told)
 
 
 def _content(words: Words) -> bool:
