@@ -56,6 +56,7 @@ def stems(text: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in fold(text).split())
 
 
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return the common form of singular and plural of a folded word.
 

@@ -11,6 +11,7 @@ from tests.benchmarks import (
     prompts,
     transactions,
     turns,
+    understanding,
 )
 from tests.benchmarks.limits import limited
 from tests.benchmarks.report import Table
@@ -29,6 +30,7 @@ class Plan:
         marks: At which turns of one long call it is looked at.
         crowds: How many conversations are held at once.
         commits: Rows written at each pace.
+        lines: Orders that the local model reads on each menu.
         rooms: What is done in rooms of a LiveKit server.
     """
 
@@ -38,6 +40,7 @@ class Plan:
     marks: tuple[int, ...]
     crowds: tuple[int, ...]
     commits: int
+    lines: int
     rooms: Rooms
 
 
@@ -48,6 +51,7 @@ FULL = Plan(
     marks=(10, 100, 1000),
     crowds=(1, 50, 200),
     commits=400,
+    lines=400,
     rooms=Rooms(rounds=16, turns=40, flood=10_000, floods=2, kills=10, rooms=50),
 )
 QUICK = Plan(
@@ -57,6 +61,7 @@ QUICK = Plan(
     marks=(2, 4),
     crowds=(1, 2),
     commits=8,
+    lines=3,
     rooms=Rooms(rounds=1, turns=2, flood=300, floods=1, kills=1, rooms=2),
 )
 
@@ -68,5 +73,6 @@ GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
     "long-calls": lambda plan: long_calls.measure(plan.marks),
     "crowds": lambda plan: crowds.measure(plan.crowds),
     "commits": lambda plan: commits.measure(plan.commits),
+    "understanding": lambda plan: understanding.measure(plan.lines),
     "rooms": lambda plan: rooms.measure(plan.rooms),
 }

@@ -60,6 +60,16 @@ SPELLED = {
     "n": "and",
     "names": "name is",
     "yall": "you",
+    "lg": "large",
+    "lrg": "large",
+    "sm": "small",
+    "sml": "small",
+    "med": "medium",
+    "md": "medium",
+    "reg": "regular",
+    "dbl": "double",
+    "choc": "chocolate",
+    "shrooms": "mushrooms",
 }
 """Short forms written out, so that a pattern need not know them."""
 

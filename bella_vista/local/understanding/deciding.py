@@ -8,6 +8,7 @@ from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.accounting import Accounting
 from bella_vista.local.understanding.asides import talked
 from bella_vista.local.understanding.carrying import Carrying, Situation
+from bella_vista.local.understanding.grammar import BEAM
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -28,6 +29,8 @@ READINGS, GAIN = 8, 1.2
 """So many readings are carried out, as long as one more can be the best: so much it may gain there."""
 LOST = 1.0
 """What it costs a reading that something of it came to nothing."""
+_LONG = 100
+"""A line of so many words is no order of one guest: fewer readings of it are kept."""
 _LONGEST = 80
 """Characters of what may be a dish; nobody's dish is called longer."""
 _ASKING = {
@@ -42,7 +45,7 @@ _ASKING = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Decided:
     """What a line orders and changes.
 
@@ -124,8 +127,9 @@ class Deciding:
         numbered, tokens = _by_number(tokens)
         words = lattice(tokens, self.index, self._offered(waiting))
         there = bool(known or waiting or topic)
-        more = {} if beam is None else {"beam": beam}
-        found = self._search.readings(words, known=there, most=READINGS, **more)
+        if beam is None:
+            beam = BEAM if len(tokens) < _LONG else BEAM // 2
+        found = self._search.readings(words, known=there, most=READINGS, beam=beam)
         situation = Situation(topic, which, before, reviewed)
         weighed: list[Decided] = []
         seen: set[Any] = set()
@@ -133,16 +137,37 @@ class Deciding:
             if weighed and reading.cost - GAIN > min(one.cost for one in weighed):
                 break
             decided = self._weigh(reading, words, known, waiting, situation, taken)
-            if decided.order in seen:
-                continue
-            seen.add(decided.order)
-            weighed.append(decided)
-        weighed.sort(key=lambda one: one.cost)
+            if decided.order not in seen:
+                seen.add(decided.order)
+                weighed.append(decided)
         if not weighed:
             return Decided(), []
-        self._account(weighed[0], words)
-        weighed[0].questions.extend(numbered)
-        return weighed[0], weighed
+        best = self._best(weighed, known, waiting, words)
+        weighed.sort(key=lambda one: one.cost)
+        self._account(best, words)
+        best.questions.extend(numbered)
+        return best, weighed
+
+    def _best(
+        self,
+        weighed: Sequence[Decided],
+        known: Sequence[Item],
+        waiting: Sequence[Item],
+        words: Lattice,
+    ) -> Decided:
+        """Return the cheapest reading once it has paid for what it lost."""
+        accounted: list[Decided] = []
+        while True:
+            best = min(weighed, key=lambda one: one.cost)
+            if best in accounted or best.reading is None:
+                return best
+            drafts = [draft for _, draft in best.drafts]
+            said, _ = items(best.reading)
+            best.lost = self._accounting.lost(
+                said, drafts, best.questions, known, waiting, words.tokens
+            )
+            best.cost += LOST * len(best.lost)
+            accounted.append(best)
 
     def _offered(self, waiting: Sequence[Item]) -> dict[str, Entity]:
         """Return the words of dishes that were offered: each means one of them now."""
@@ -184,11 +209,6 @@ class Deciding:
         for question in decided.questions:
             decided.cost += _ASKING.get(question.code, 0.0)
         decided.passed = passed
-        drafts = [draft for _, draft in decided.drafts]
-        decided.lost = self._accounting.lost(
-            items(reading)[0], drafts, decided.questions, known, waiting, words.tokens
-        )
-        decided.cost += LOST * len(decided.lost)
         return decided
 
     def _settled(

@@ -242,6 +242,8 @@ class Index:
                 aliases.extend((way, entity) for way in self._ways(stems(alias), others=False))
             for name in (item.name, *item.aliases):
                 for run, missing, words in _runs(name):
+                    if name != item.name and len(run) == 1 and _says_little(words):
+                        continue  # the "up" of a "pick me up"
                     if len(run) == 1 and vocabulary.is_food(words) and _weak(name, run, item.name):
                         weak.add(run)
                     else:
@@ -546,6 +548,10 @@ def _weak(name: str, run: Stems, own: str) -> bool:
     """Whether a food alone is too little to mean a dish: a Turkish pizza is not any pizza."""
     last = stem(fold(name).split()[-1])
     return name != own or (last in DISH_WORDS and last not in run)
+
+
+def _says_little(word: str) -> bool:
+    return vocabulary.is_common(word) and not vocabulary.is_food(word)
 
 
 def _swapped(said: str, meant: str) -> float:

@@ -1,6 +1,7 @@
 """Finds what a guest asks: which kind of question it is, and about what."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from bella_vista.local.english import lexicon, vocabulary
 from bella_vista.local.english.talking import pattern, table, words_of
@@ -441,5 +442,6 @@ def _menu_meant(words: Words) -> bool:
     return any(token.word in ("menu", "offer", "card", "list") for token in words.tokens)
 
 
+@cache
 def _stems_of(name: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words_of(name))

@@ -13,6 +13,9 @@ from state.errors import ChoiceMissing, OrderError
 from state.menu import Combo, Dish, Menu
 from state.menu.words import stems
 
+_KNOWN = 2_000
+"""So many things are remembered as they were settled: the readings of a line share most of them."""
+
 
 class Settling:
     """Asks the menu about whole things.
@@ -25,6 +28,7 @@ class Settling:
     def __init__(self, menu: Menu, kitchen: Kitchen) -> None:
         self._menu = menu
         self._kitchen = kitchen
+        self._known: dict[tuple[object, ...], tuple[Draft | None, Question | None]] = {}
 
     def settle(self, item: Item) -> tuple[list[Draft], list[Question]]:
         """Return the commands that order it, or what has to be asked first."""
@@ -34,7 +38,7 @@ class Settling:
         drafts: list[Draft] = []
         questions: list[Question] = []
         for one in wanted:
-            draft, question = self._settle_one(one)
+            draft, question = self._settle_once(one)
             if question is not None:
                 questions.append(question)
             elif draft is not None:
@@ -69,6 +73,20 @@ class Settling:
                 shares.append([])
             shares[-1].append(change)
         return shares
+
+    def _settle_once(self, item: Item) -> tuple[Draft | None, Question | None]:
+        """Settle a thing, or take what came of it in another reading of the line."""
+        if item.parts:
+            return self._settle_one(item)
+        key = (
+            *(item.words, item.names, item.quantity, item.size, tuple(item.changes), item.line),
+            *(tuple(item.unknown), item.near, item.yielding, tuple(item.notes)),
+        )
+        if key not in self._known:
+            if len(self._known) > _KNOWN:
+                self._known.clear()
+            self._known[key] = self._settle_one(item)
+        return self._known[key]
 
     def _settle_one(self, item: Item) -> tuple[Draft | None, Question | None]:
         if not item.names:

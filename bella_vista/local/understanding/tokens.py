@@ -70,6 +70,8 @@ def _visible(character: str) -> str:
     kind = unicodedata.category(character)
     if character in "\n\t" or kind in ("Cc", "Zl", "Zp"):
         return "\n" if character in "\n\r" else " "
+    if kind in ("No", "Nl") and character not in _SIGNS:
+        return " "  # "¼" and "②" are no numbers that anybody says
     return "" if kind in ("Cf", "Cs", "Co", "Cn") else character
 
 

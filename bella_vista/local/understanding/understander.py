@@ -228,13 +228,31 @@ class _Hearing:
             if rest is None:
                 return
             words = rest
-        words = self._house.statements.take(
-            words, self._heard, order=self._order, expects=self._expects, now=self._now
-        )
+        words = self._without_statements(words)
         if self._left and self._gap:
             self._left.append(_PAUSE)
         self._gap = False
         self._left.extend(words.tokens)
+
+    def _without_statements(self, words: Words) -> Words:
+        """Take out what is no order; but part of a name is none: "a jar of Sunday sauce"."""
+        heard = self._heard
+        drafts, intents, questions = [*heard.drafts], [*heard.intents], [*heard.questions]
+        left = self._house.statements.take(
+            words, heard, order=self._order, expects=self._expects, now=self._now
+        )
+        kept = {token.start for token in left.tokens if not token.stop}
+        for at, token in enumerate(words.tokens):
+            if token.start in kept or token.stop:
+                continue
+            for first in range(max(0, at - _LONGEST_NAME), at):
+                named = self._house.names.longest(words.tokens, first)
+                if named is None or first + named[0] <= at or not named[1].own:
+                    continue
+                if words.tokens[first].start in kept:
+                    heard.drafts, heard.intents, heard.questions = drafts, intents, questions
+                    return words
+        return left
 
     def _is_wish(self, asked: Asked, words: Words) -> bool:
         """Whether a question is only polite: "can I pay cash instead?", "can I split it?"."""
@@ -248,6 +266,8 @@ class _Hearing:
         if (self._known or self._left) and pattern("requests").match(said) is not None:
             return True
         wishes = (pattern("pays otherwise"), pattern("uses code"))
+        if asked.kind in _OF_THE_HOUSE and pattern("orders").match(said) is not None:
+            return any(piece.dishes for piece in cut(words, self._house.names))
         money = asked.kind in ("payment", "facts")
         return money and any(wish.search(said) is not None for wish in wishes)
 
@@ -327,6 +347,8 @@ class _Hearing:
             yield (self._left[at].start if inside else 0), draft
 
 
+_LONGEST_NAME = 5
+_OF_THE_HOUSE = frozenset({"facts", "allergens", "diets", "service"})
 _OF_A_DISH = frozenset({"contents", "price"})
 _PAUSE = Token(".", ".", 0, 0, stop=True)
 _BRINGS = (
