@@ -1,4 +1,4 @@
-"""The restaurant's declaration, named ``APP``.
+"""The restaurant's declaration, named ``APP``, and its worker, named ``server``, as livekit-agents calls it.
 
 Jobs run in processes of their own, which import this module by name. It imports neither livekit
 nor the state: a command that needs neither should not wait for them.
@@ -26,6 +26,7 @@ from bella_vista.settings import NOUN, ORDER_SCHEMA, Settings
 if TYPE_CHECKING:
     from livekit.agents.llm import LLM
 
+    from agents.app.serving.worker import Worker
     from agents.handoff import Call
     from state.context import OrderContext
     from state.order import OrderState
@@ -160,3 +161,13 @@ APP: "App[OrderState, OrderContext]" = App(
     ),
 )
 """The restaurant."""
+
+
+def __getattr__(name: str) -> "Worker":
+    if name != "server":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from agents.app.serving.app_worker import make_app_worker
+
+    worker = make_app_worker(APP, APP.settings.read())
+    globals()["server"] = worker
+    return worker

@@ -11,11 +11,7 @@ from state.shared import SqlStore
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("clean_folder")]
 
 OURS = ("agents.handoff", "agents.app.rooms", "agents.roster", "bella_vista.local", "rpc", "state")
-SERVER = (
-    "from bella_vista.app import APP\n"
-    "from agents.app.serving.app_worker import make_app_worker\n"
-    "server = make_app_worker(APP, APP.settings.read())\n"
-)
+SERVER = "from bella_vista.app import APP, server\n"
 LIBRARIES = ("babel", "email_validator", "phonenumbers", "rapidfuzz", "sqlalchemy", "yaml")
 
 
