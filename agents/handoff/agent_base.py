@@ -203,7 +203,7 @@ def faults_of_agent(agent: type[AgentBase[Any, Any]], transfers: Sequence[str]) 
 def _faults_of_prompt(agent: type[AgentBase[Any, Any]]) -> Iterator[str]:
     prompt: Any = getattr(agent, "prompt", "")
     if not callable(prompt):
-        if not isinstance(prompt, str):
+        if not isinstance(prompt, str | property):
             yield f"{agent.__name__}: its prompt is neither a text nor a function: {prompt!r}"
         return
     if inspect.iscoroutinefunction(prompt):
