@@ -251,8 +251,8 @@ class Carrying:
         if said.number is None or said.number > left(last) or (said.size and last.size):
             return False
         if said.size and not said.options and not last.splits:
-            same = [one for one in (said, *following) if one.head and one.mask == said.mask]
-            if sum(one.number or 1 for one in same) != last.quantity:
+            alike = [one for one in (said, *following) if one.head and one.mask == said.mask]
+            if sum(one.number or 1 for one in alike) != last.quantity:
                 return False  # "two cheeseburgers, one double cheeseburger"
         self._out.split(last, said, said.number)
         return True
