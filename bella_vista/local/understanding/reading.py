@@ -81,6 +81,7 @@ class Said:
         weak: Whether the head is only part of another name.
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
+        kept: Whether it is fine as it is: "the cola is fine".
         besides: Whether it comes beside what is there: "a cola too".
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
@@ -122,6 +123,7 @@ class Said:
     weak: bool = False
     strange: bool = False
     back: bool = False
+    kept: bool = False
     besides: bool = False
     copies: bool = False
     exact: bool = False
@@ -393,6 +395,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             now.copies = True
         case "back":
             now.back = True
+        case "kept":
+            now.kept = True
         case "besides":
             now.besides = True
         case "off":
