@@ -82,6 +82,7 @@ class Said:
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
         besides: Whether it comes beside what is there: "a cola too".
+        kept: Whether it is to stay as it is.
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
         named: The places of the words of its head.
@@ -123,6 +124,7 @@ class Said:
     strange: bool = False
     back: bool = False
     besides: bool = False
+    kept: bool = False
     copies: bool = False
     exact: bool = False
     named: tuple[int, int] = (0, 0)
@@ -145,6 +147,11 @@ class Said:
         return bool(
             self.options or self.size or self.notes or self.plain or self.bare or self.unknown
         )
+
+    @property
+    def used(self) -> bool:
+        """Whether anything is said about it, or it only counts."""
+        return bool(self.described or self.head or self.become or self.verb or self.number)
 
     @property
     def empty(self) -> bool:
@@ -212,6 +219,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 firmly = correct and instead_of_last
                 now = to = Said(verb, act.first, correct, firmly, correct and meant, joint)
                 now.exact, exact = exact, False
+                now.kept = verb == "keep"
                 said.append(now)
             case "correct":
                 taken_back = True
@@ -229,7 +237,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     now = to = Said(instead=True)
             case _:
                 if act.does == "option" and instead and to.options:
-                    to.options.pop()
+                    _correct_option(to, act, only=exact)
                     instead = False
                 if act.does == "size" and ahead in ("part", "parts"):
                     now.ahead = edge.entity
@@ -392,6 +400,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             now.copies = True
         case "back":
             now.back = True
+        case "kept":
+            now.kept = True
         case "besides":
             now.besides = True
         case "off":
@@ -407,6 +417,20 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 to.off = True
         case "deny":
             now.denied = True
+
+
+def _correct_option(to: Said, act: Act, *, only: bool) -> None:
+    """Take back the option that a correction replaces; with "just", all that were said."""
+    fresh = _option(act.edge.entity, act.value)
+    same = [one for one in to.options if one.entity is fresh.entity]
+    if only and not fresh.no:
+        to.options.clear()
+    elif same:
+        to.options.remove(same[-1])
+        if same[-1] == fresh:
+            to.written_over.append(act.first)
+    elif to.options[-1].no == fresh.no:
+        to.options.pop()
 
 
 def _left_off(options: list[Option]) -> None:
