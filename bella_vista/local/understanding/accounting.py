@@ -105,6 +105,8 @@ class Accounting:
                     lost.extend(tokens[place].word for place in about.written_over)
             if waiting and self._had_nowhere(one, lines):
                 continue  # it could not be had, and so it is left out
+            if one.kept and one.become is None and self._as_it_was(one, lines):
+                continue
             if one.place in which or one.count == 0 or self._is_asked(one, asked):
                 continue
             if after is not None and after.correct and one.verb != "remove":
@@ -326,6 +328,15 @@ class Accounting:
                 told.extend(_told(one, bit, there="line" if there else bool(told)))
             if told and count > sum(told):
                 yield name
+
+    def _as_it_was(self, said: Said, lines: Sequence[_Line]) -> bool:
+        """Whether what is to stay did: as many as there were, with all that was named."""
+        return any(
+            (line.quantity and line.had)
+            and (said.head is None or self._named(line, said.mask))
+            and all(self._has(line, option) for option in said.options)
+            for line in lines
+        )
 
     def _all_have(self, said: Said, lines: Sequence[_Line]) -> bool:
         """Whether more than one thing is as it was said just before: "no ice in any of them"."""

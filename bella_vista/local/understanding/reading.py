@@ -402,6 +402,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             now.back = True
         case "kept":
             now.kept = True
+            if now.verb == "remove":
+                now.verb = ""  # "drop the diavola, the margherita stays"
         case "besides":
             now.besides = True
         case "off":
