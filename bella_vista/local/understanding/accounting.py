@@ -124,7 +124,6 @@ class Accounting:
         if not lost and not waiting:
             lost.extend(self._denied(steps, said, lines, tokens))
             lost.extend(self._grown(steps, said, lines))
-            lost.extend(_unsized(steps, tokens))
         return list(dict.fromkeys(lost))
 
     # -- what came of it -------------------------------------------------------------------------------------
@@ -345,7 +344,11 @@ class Accounting:
         return bool(options) and sum(line.quantity for line in having) > 1
 
     def _denied(
-        self, steps: Sequence[Step], said: Sequence[Said], lines: Sequence[_Line], tokens: Sequence[Token]
+        self,
+        steps: Sequence[Step],
+        said: Sequence[Said],
+        lines: Sequence[_Line],
+        tokens: Sequence[Token],
     ) -> Iterator[str]:
         """Name what is said not to be so and still is: "swiss, not pepper jack"."""
         heads = 0
@@ -425,9 +428,7 @@ class Accounting:
                 continue
             seen.add(names)
             had = sum(one.had for one in lines if one.before and one.before[0].names == names)
-            has = sum(
-                one.quantity for one in lines if one.things and one.things[0].names == names
-            )
+            has = sum(one.quantity for one in lines if one.things and one.things[0].names == names)
             if has > had and has not in told and has != sums:
                 yield names[0]
 
@@ -587,25 +588,6 @@ def _has_less(line: _Line) -> bool:
         return True
     before = {change for thing in line.before for change in thing.changes}
     return not before <= {change for thing in line.things for change in thing.changes}
-
-
-def _unsized(steps: Sequence[Step], tokens: Sequence[Token]) -> Iterator[str]:
-    """Name a number that a correction takes back by a size: "the five, no sorry, the three piece"."""
-    number: Step | None = None
-    corrected = False
-    for step in steps:
-        does = step.edge.does
-        if does == "correct":
-            corrected = number is not None
-        elif does in ("dish", "stop"):
-            number, corrected = None, False
-        elif does == "number" and not corrected:
-            number = step
-        elif does == "number":
-            number, corrected = None, False
-        elif does == "size" and corrected and number is not None and _number_in(step.edge.words):
-            yield tokens[number.first].word
-            return
 
 
 def _called(line: _Line, option: Option) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from bella_vista.local.understanding.index import Entity
 from bella_vista.local.understanding.search import Act, Reading
+from bella_vista.local.understanding.tokens import number_at, tokenize
 
 
 @dataclass(slots=True)
@@ -181,6 +182,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     now = to = Said()
     meant = False
     ends, named, instead, exact, taken_back = -1, None, False, False, False
+    resized = False
     first = now
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
@@ -222,7 +224,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 now.kept = verb == "keep"
                 said.append(now)
             case "correct":
-                taken_back = True
+                taken_back, resized = True, False
                 meant = bool(set(edge.words.split()) & _MEANT)
                 instead = edge.words not in _MILD
             case "become" | "should":
@@ -237,11 +239,15 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     now = to = Said(instead=True)
             case _:
                 if act.does == "option" and instead and to.options:
-                    _correct_option(to, act, only=exact)
+                    _correct_option(to, act, only=exact, again=resized)
                     instead = False
                 if act.does == "size" and ahead in ("part", "parts"):
                     now.ahead = edge.entity
                     continue
+                if taken_back and act.does in ("size", "count"):
+                    resized = True
+                    if act.does == "size" and to.size is None and _numbered(edge.entity):
+                        to.count = None  # "the five, no, the three piece"
                 before = (to.count, to.size, None if act.does == "combo" else to.head)
                 _apply(act, now, to, ahead)
                 after = (to.count, to.size, to.head)
@@ -421,15 +427,27 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             now.denied = True
 
 
-def _correct_option(to: Said, act: Act, *, only: bool) -> None:
-    """Take back the option that a correction replaces; with "just", all that were said."""
+def _numbered(size: Entity) -> bool:
+    """Whether a size is a number of pieces: "five pieces"."""
+    return number_at(tokenize(size.words), 0) is not None
+
+
+def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
+    """Take back the option that a correction replaces; with "just", all that were said.
+
+    Args:
+        to: The item.
+        act: The option that was said after the correction.
+        only: Whether "just" was said.
+        again: Whether the correction was of the size or the number, so that an option may be said again.
+    """
     fresh = _option(act.edge.entity, act.value)
     same = [one for one in to.options if one.entity is fresh.entity]
     if only and not fresh.no:
         to.options.clear()
     elif same:
         to.options.remove(same[-1])
-        if same[-1] == fresh:
+        if same[-1] == fresh and not again:
             to.written_over.append(act.first)
     elif to.options[-1].no == fresh.no:
         to.options.pop()
