@@ -22,6 +22,7 @@ _UNDOING = ("undo", "put-back")
 _ANY = 1_000
 _SHARES = ("other", "rest", "all")
 _BESIDE = frozenset(("the", "filler", "aside", "on", "amount", "a", "for", "with"))
+_SEVERAL, _BEFORE = ("both", "each"), ("with", "on", "for", "in", "to")
 
 
 @dataclass(slots=True)
@@ -103,6 +104,11 @@ class Accounting:
             for about in (one, one.become):
                 if about is not None:
                     lost.extend(tokens[place].word for place in about.written_over)
+            if (word := self._of_several(one, said[at + 1 :], lines, tokens)) is not None:
+                lost.append(word)
+            if at and _only_a_number(one) and _removes(said[at - 1]):
+                lost.append(_words(said[at - 1], said[at + 1 :], tokens))
+                continue
             if waiting and self._had_nowhere(one, lines):
                 continue  # it could not be had, and so it is left out
             if one.kept and one.become is None and self._as_it_was(one, lines):
@@ -113,6 +119,8 @@ class Accounting:
                 if after.firmly and self._stands_beside(one, after, lines):
                     lost.append(_words(after, said[at + 2 :], tokens))
                 one = _taken_back(one, after)
+            if after is not None and self._another_kind(after, one, lines):
+                one = replace(one, count=_less(one.count, after.count))  # "two, one of them diet"
             split = after is not None and after.head is None and after.described
             words = self._missing(
                 one, lines, asked, counted=not _counted_anew(said[at + 1 :]), split=split
@@ -214,6 +222,17 @@ class Accounting:
             ]
             if not found:
                 return about.words
+        if said.verb == "swap" and said.become is None and said.head and not said.replaced:
+            if any(line.waits for line in lines):
+                return None
+            return said.words
+        if said.verb == "swap" and about.plain and not about.options:
+            if not any(
+                new.changes != old.changes
+                for line in found
+                for new, old in zip(line.things, line.before, strict=False)
+            ):
+                return "plain"  # it may be the name of another dish
         for option in said.options if said.on else ():
             if not any(self._has(line, option) or _called(line, option) for line in found):
                 return option.words
@@ -431,6 +450,36 @@ class Accounting:
             has = sum(one.quantity for one in lines if one.things and one.things[0].names == names)
             if has > had and has not in told and has != sums:
                 yield names[0]
+
+    def _another_kind(self, some: Said, of: Said, lines: Sequence[_Line]) -> bool:
+        """Whether some of what was ordered is to be another dish: "two colas, one of them diet"."""
+        return bool(
+            some.partial
+            and some.head
+            and not some.mask & of.mask
+            and not any(line.had and self._named(line, some.mask, before=True) for line in lines)
+        )
+
+    def _of_several(
+        self,
+        said: Said,
+        following: Sequence[Said],
+        lines: Sequence[_Line],
+        tokens: Sequence[Token],
+    ) -> str | None:
+        """Return "both" or "each" if what is to be on several things came on one only."""
+        about = said.become if said.become is not None else said
+        last = following[0].place if following else len(tokens)
+        last += 1 if following and following[0].ref == "all" and not following[0].described else 0
+        for at in range(said.place + 1, min(last, len(tokens))):
+            ends = at + 1 == len(tokens) or tokens[at + 1].stop or tokens[at + 1].word == "of"
+            if not ends or tokens[at].word not in _SEVERAL or tokens[at - 1].word not in _BEFORE:
+                continue
+            for option in about.options[-1:]:
+                pieces = sum(line.quantity for line in lines if self._has(line, option))
+                if 0 < pieces < 2 and not option.no:
+                    return tokens[at].word
+        return None
 
     def _stands_beside(self, said: Said, correction: Said, lines: Sequence[_Line]) -> bool:
         """Whether what was corrected stands beside its correction, both of them new."""
@@ -654,6 +703,18 @@ def _told(said: Said, bit: int, *, there: object) -> Iterator[int]:
             yield 0
         else:
             yield one.count or said.count or 1
+
+
+def _only_a_number(said: Said) -> bool:
+    return said.count is not None and not (said.head or said.ref or said.described or said.become)
+
+
+def _less(count: int | None, others: int | None) -> int | None:
+    return count - others if count and others and count > others else count
+
+
+def _removes(said: Said) -> bool:
+    return said.verb == "remove" and said.head is not None
 
 
 def _restates(said: Said) -> bool:

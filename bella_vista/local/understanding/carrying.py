@@ -182,7 +182,7 @@ class Carrying:
             self._in_place_of_another(said)
         elif said.correct and out.items:
             self._correct_last(said)
-        elif self._one_of_last(said):
+        elif self._one_of_last(said, following):
             pass
         elif said.correct and said.meant and out.there and not there:
             out.replace(out.there[-1], said)
@@ -243,7 +243,7 @@ class Carrying:
             return True
         return len(same) > 1 and out.ask_which(replace(said, become=said, head=None), same)
 
-    def _one_of_last(self, said: Said) -> bool:
+    def _one_of_last(self, said: Said, following: Sequence[Said]) -> bool:
         """Take "two trays, one tray without raita" for one of the two."""
         last = self._out.items[-1] if self._out.items else None
         if last is None or not self._out.mask(last) & said.mask or said.more:
@@ -257,6 +257,10 @@ class Carrying:
             return False
         if said.number is None or said.number > left(last) or (said.size and last.size):
             return False
+        if said.size and not said.options and not last.splits:
+            alike = [one for one in (said, *following) if one.head and one.mask == said.mask]
+            if sum(one.number or 1 for one in alike) != last.quantity:
+                return False  # "two cheeseburgers, one double cheeseburger"
         self._out.split(last, said, said.number)
         return True
 
@@ -657,7 +661,8 @@ class Carrying:
         """Carry out "one of them without basil" on what is there."""
         out = self._out
         if not said.described:
-            out.penalty += NO_EFFECT
+            if not self._another_kind_of(said):
+                out.penalty += NO_EFFECT
             return True
         many = [item for item in out.things if (item.quantity or 1) > 1]
         if said.half:
@@ -680,6 +685,20 @@ class Carrying:
         if said.ref == "of-them" and len(found) > 1 and out.ask_which(change, found):
             return True
         self._become(change, (fitting or found)[-1:], said.count or 1)
+        return True
+
+    def _another_kind_of(self, said: Said) -> bool:
+        """Let some of what was ordered last be another dish of its kind: "3 naans, one of them garlic"."""
+        out = self._out
+        last = out.items[-1] if out.items else None
+        if said.head is None or last is None or out.named(said.mask, out.things):
+            return False
+        fresh = out.make(said)
+        fresh.quantity = said.count or 1
+        if out.section(fresh) != out.section(last) or fresh.quantity >= (last.quantity or 1):
+            return False
+        last.quantity = (last.quantity or 1) - fresh.quantity
+        out.add(fresh)
         return True
 
     def _again(self, said: Said) -> None:
@@ -747,7 +766,9 @@ class Carrying:
         several = (item.quantity or 1) > 1
         number = said.count
         this_one = said.definite and not several  # "this one without salad"
-        if number is None and ((said.ref == "one" and not this_one) or said.article):
+        if number is None and (
+            (said.ref == "one" and not this_one and not said.plural) or said.article
+        ):
             number = 1
         if said.exact and number == item.quantity:
             number = None  # "just one, and without olives"

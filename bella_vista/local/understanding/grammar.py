@@ -32,7 +32,7 @@ RULES = """
   any          fewer      -                  begin fewer             before  begin.number
   any          few        -                  begin few               before  begin.number
   any          a          -                  begin one_of            before  begin.a
-  before       a          unlisted           -                       before  0.1
+  before       a          unlisted           article                 before  0.1
   after        a          becoming           become                  after   0.0
   after        a          joined             -                       after   0.0
   after        a          combined           -                       after   0.0
@@ -57,6 +57,7 @@ RULES = """
   after        dish       part               part                    after   open.part
   after        dish       combo_of           combo                   after   0.1
   any          one        -                  begin ref               after   begin.one
+  after        one        adjoining          -                       after   0.1
   before       one        single             ref                     after   0.1
   out,after    it         -                  begin ref               after   begin.ref
   before       it         told               ref                     after   0.6
@@ -218,6 +219,8 @@ ALREADY = 0.5
 """Asking for what is in a dish anyway."""
 UNFOUND = 4.0
 """An amount or a "no" that nothing followed."""
+RATHER_OPTION = 0.8
+"""Beginning a dish after a correction where a choice was said last: "potatoes, no, broccoli"."""
 KEPT_REMOVING, STOPPED_REMOVING = 0.1, 0.7
 """Whether "and" after a removal goes on removing."""
 PASSED = {

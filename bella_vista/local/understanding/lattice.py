@@ -298,9 +298,18 @@ def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         words = " ".join(token.word for token in tokens[first : first + number[1]])
         end = first + number[1]
         following = tokens[end].word if end < len(tokens) else ""
+        if _how_many_we_are(tokens, first, end):
+            here.append(Edge("filler", end, 0.1, words=words))
         if following in _PEOPLE or [token.word for token in tokens[end : end + 2]] == ["of", "us"]:
             here.append(Edge("filler", end + (1 if following in _PEOPLE else 2), 0.1, words=words))
         here.append(Edge("number", end, 0.05, value=number[0], words=words))
+
+
+def _how_many_we_are(tokens: Sequence[Token], first: int, end: int) -> bool:
+    """Whether a number is how many came: "we are 5." or "there are six of us"."""
+    before = [token.word for token in tokens[max(0, first - 2) : first]]
+    ends = end == len(tokens) or tokens[end].stop
+    return ends and before in (["we", "are"], ["there", "are"])
 
 
 def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:

@@ -367,6 +367,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 last.options.append(before.options.pop())
         case "ref":
             to.ref = str(act.value)
+            to.plural = to.plural or edge.words == "ones"
             if to.ref == "of-them":
                 now.partial = True
         case "size":

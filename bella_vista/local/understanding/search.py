@@ -18,6 +18,7 @@ from bella_vista.local.understanding.grammar import (
     MEANINGS,
     MISFIT,
     NOT_IN_IT,
+    RATHER_OPTION,
     STOPPED_REMOVING,
     UNFOUND,
     UNSIZED,
@@ -271,6 +272,8 @@ class Search:
             elif state[JOINT] in (_AND, _COMMA):
                 cost += 0.2 if edge.does in ("a", "number") else STOPPED_REMOVING
         correct = state[JOINT] == _CORRECT
+        if correct and edge.does == "dish" and state[HEAD] > 0 and state[FLAGS] & OPTIONED:
+            cost += RATHER_OPTION
         self._act(state, "begin", edge, place, (verb, correct, state[JOINT]))
         state[OP], state[VERB], state[HEAD], state[MASK] = verb, "", 0, self._index.all
         state[NUM] = state[SIZE] = state[SAID] = 0
@@ -312,6 +315,11 @@ class Search:
         state[NUM] = -1
         self._act(state, "one", edge, place)
         return 0.0
+
+    def _article(self, state: State, edge: Edge, place: int) -> float:
+        return (
+            2.0 if state[NUM] > 1 and state[JOINT] == _STOP else 0.0
+        )  # "we are five. a whole chicken"
 
     def _tally(self, state: State, edge: Edge, place: int) -> float | None:
         if state[PEND] or (isinstance(edge.value, int) and edge.value > 20):
@@ -689,6 +697,12 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "alternative": lambda _, s, e: s[JOINT] == _OR,
     "unlisted": lambda _, s, e: s[JOINT] not in (_AND, _COMMA),
     "unalternative": lambda _, s, e: s[JOINT] != _OR,
+    "adjoining": lambda _, s, e: (
+        s[JOINT] == _NOTHING
+        and s[HEAD] > 0
+        and not (s[SAID] or s[SIZE])
+        and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
+    ),
     "headful": lambda _, s, e: s[HEAD] > 0,
     "single": lambda _, s, e: (
         (s[NUM] <= 1 or e.words == "ones")
