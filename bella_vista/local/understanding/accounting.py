@@ -21,6 +21,7 @@ _AGAIN = ("same", "again")
 _UNDOING = ("undo", "put-back")
 _ANY = 1_000
 _SHARES = ("other", "rest", "all")
+_WHOLE, _NAMED = ("all", "whole"), ("dish", "option", "one", "size", "other", "it")
 _BESIDE = frozenset(("the", "filler", "aside", "on", "amount", "a", "for", "with"))
 _SEVERAL, _BEFORE = ("both", "each"), ("with", "on", "for", "in", "to")
 
@@ -131,6 +132,8 @@ class Accounting:
             lost.extend(self._too_many(said, lines))
         if not lost and not waiting:
             lost.extend(self._denied(steps, said, lines, tokens))
+            lost.extend(self._not_as_told(steps, lines, tokens))
+            lost.extend(self._too_wide(said, lines, tokens))
             lost.extend(self._grown(steps, said, lines))
         return list(dict.fromkeys(lost))
 
@@ -385,7 +388,7 @@ class Accounting:
             if denied.edge.does == "size" and len(after) > 1 and after[1].edge.does == "option":
                 denied = after[1]
             does = denied.edge.does
-            if does == "option":
+            if does == "option" and "on" not in between:
                 if not self._left_out(Option(denied.edge.entity), lines):
                     yield f"not {tokens[denied.first].word}"
             elif does == "number":
@@ -397,10 +400,69 @@ class Accounting:
                     if about and same and number in (line.had, _number_in(size or "")):
                         yield f"not {tokens[denied.first].word}"
                         break
-            elif "on" in between and does in ("dish", "one", "size", "other", "it"):
+            elif does in _WHOLE or ("on" in between and does in _NAMED):
                 if not any(_has_less(line) for line in lines):
                     words = [token.word for token in tokens[step.first : denied.first + 1]]
                     yield " ".join(words)
+
+    def _not_as_told(
+        self, steps: Sequence[Step], lines: Sequence[_Line], tokens: Sequence[Token]
+    ) -> Iterator[str]:
+        """Name what is to go and was put on instead, and what is to stay and was left off."""
+        told = [step for step in steps if step.edge.does not in _BESIDE or _stays(step)]
+        for at, step in enumerate(told):
+            does, before, after = step.edge.does, told[at - 1 : at], told[at + 1 : at + 2]
+            for one in after if does in ("remove", "keep") else before:
+                if one.edge.does != "option":
+                    continue
+                if does == "keep" and any(later.edge.does == "off" for later in told[at + 2 :]):
+                    continue  # "leave the basil off"
+                option = Option(one.edge.entity)
+                off = Option(one.edge.entity, no=True)
+                if does == "remove" or does == "off":
+                    wrong = not any(self._has(line, off, anew=True) for line in lines) and any(
+                        self._chosen_for(thing, option) or self._has(line, option)
+                        for line in lines
+                        if line.quantity and line.things != line.before
+                        for thing in line.things
+                    )
+                elif does in ("keep", "stays") or _stays(step):
+                    wrong = any(
+                        change.startswith("no ") and self._with(thing, off)
+                        for line in lines
+                        if line.things != line.before
+                        for thing in line.things
+                        for change in thing.changes
+                    )
+                else:
+                    wrong = False
+                if wrong:
+                    yield tokens[one.first].word
+
+    def _too_wide(
+        self, said: Sequence[Said], lines: Sequence[_Line], tokens: Sequence[Token]
+    ) -> Iterator[str]:
+        """Name what was said of one thing and came to be of more, and what was to come back and did not."""
+        changed = [line for line in lines if line.had and line.things != line.before]
+        for at, one in enumerate(said):
+            alone = len(said) == 1 and one.ref == "other" and not one.head
+            if alone and len(changed) > 1:
+                yield _words(one, said[at + 1 :], tokens)
+            if at and one.correct and one.partial and one.count and one.options:
+                having = [line for line in lines if all(self._has(line, o) for o in one.options)]
+                if sum(line.quantity for line in having) > one.count:
+                    yield _words(one, said[at + 1 :], tokens)
+            if one.back and one.head is not None:
+                named = set(stems(one.words))
+                without = (
+                    change
+                    for line in lines
+                    for thing in line.things
+                    for change in thing.changes
+                    if change.startswith("no ")
+                )
+                if any(named & set(stems(change)) for change in without):
+                    yield one.words
 
     def _left_out(self, option: Option, lines: Sequence[_Line]) -> bool:
         """Whether something went, or is nowhere that was spoken of."""
@@ -629,6 +691,11 @@ class Accounting:
             ):
                 return True
         return len(thing.names) > 1
+
+
+def _stays(step: Step) -> bool:
+    """Whether words say that something is right as it is."""
+    return step.edge.does == "filler" and bool({"fine", "stays"} & set(step.edge.words.split()))
 
 
 def _has_less(line: _Line) -> bool:
