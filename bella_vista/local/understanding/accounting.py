@@ -12,6 +12,7 @@ from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Option, Said
+from bella_vista.local.understanding.search import Step
 from bella_vista.local.understanding.tokens import Token, number_at, tokenize
 from state.menu.words import stems
 
@@ -19,6 +20,9 @@ _AND, _CORRECT = JOINTS.index("and"), JOINTS.index("correct")
 _AGAIN = ("same", "again")
 _UNDOING = ("undo", "put-back")
 _ANY = 1_000
+_SHARES = ("other", "rest", "all")
+_WHOLE, _NAMED = ("all", "whole"), ("dish", "option", "one", "size", "other", "it")
+_BESIDE = frozenset(("the", "filler", "aside", "on", "amount", "a", "for", "with"))
 _SEVERAL, _BEFORE = ("both", "each"), ("with", "on", "for", "in", "to")
 
 
@@ -73,6 +77,7 @@ class Accounting:
         known: Sequence[Item],
         waiting: Sequence[Item],
         tokens: Sequence[Token],
+        steps: Sequence[Step],
     ) -> list[str]:
         """Return the guest's words for everything that got lost.
 
@@ -83,12 +88,17 @@ class Accounting:
             known: The lines of the order before.
             waiting: What waits for an answer.
             tokens: The words of the guest.
+            steps: The reading, word by word.
         """
         lines = self._lines(drafts, questions, known)
         asked = _asked(questions)
         which = {one.place for q in questions if isinstance(one := q.facts.get("said"), Said)}
         lost: list[str] = []
         for at, one in enumerate(said):
+            if known and one.ref in _SHARES and not (one.kept or one.used or one.correct):
+                if one.ref == "all" and self._all_have(said[max(0, at - 1)], lines):
+                    continue
+                lost.append(_words(one, said[at + 1 :], tokens))
             if any(later.ref in _UNDOING for later in said[at:]):
                 continue
             after = said[at + 1] if at + 1 < len(said) else None
@@ -102,6 +112,8 @@ class Accounting:
                 continue
             if waiting and self._had_nowhere(one, lines):
                 continue  # it could not be had, and so it is left out
+            if one.kept and one.become is None and self._as_it_was(one, lines):
+                continue
             if one.place in which or one.count == 0 or self._is_asked(one, asked):
                 continue
             if after is not None and after.correct and one.verb != "remove":
@@ -118,6 +130,11 @@ class Accounting:
                 lost.append(words or _words(one, said[at + 1 :], tokens))
         if not lost and not waiting:
             lost.extend(self._too_many(said, lines))
+        if not lost and not waiting:
+            lost.extend(self._denied(steps, said, lines, tokens))
+            lost.extend(self._not_as_told(steps, lines, tokens))
+            lost.extend(self._too_wide(said, lines, tokens))
+            lost.extend(self._grown(steps, said, lines))
         return list(dict.fromkeys(lost))
 
     # -- what came of it -------------------------------------------------------------------------------------
@@ -335,6 +352,169 @@ class Accounting:
             if told and count > sum(told):
                 yield name
 
+    def _as_it_was(self, said: Said, lines: Sequence[_Line]) -> bool:
+        """Whether what is to stay did: as many as there were, with all that was named."""
+        return any(
+            (line.quantity and line.had)
+            and (said.head is None or self._named(line, said.mask))
+            and all(self._has(line, option) for option in said.options)
+            for line in lines
+        )
+
+    def _all_have(self, said: Said, lines: Sequence[_Line]) -> bool:
+        """Whether more than one thing is as it was said just before: "no ice in any of them"."""
+        options = [*said.options, *(said.become.options if said.become is not None else ())]
+        having = [line for line in lines if all(self._has(line, one) for one in options)]
+        return bool(options) and sum(line.quantity for line in having) > 1
+
+    def _denied(
+        self,
+        steps: Sequence[Step],
+        said: Sequence[Said],
+        lines: Sequence[_Line],
+        tokens: Sequence[Token],
+    ) -> Iterator[str]:
+        """Name what is said not to be so and still is: "swiss, not pepper jack"."""
+        heads = 0
+        for one in said:
+            heads |= one.mask if one.head is not None else 0
+            heads |= one.become.mask if one.become is not None and one.become.head else 0
+        for at, step in enumerate(steps):
+            if step.edge.does != "instead-of" or "not" not in step.edge.words.split():
+                continue
+            after = [one for one in steps[at + 1 : at + 6] if one.edge.does not in _BESIDE]
+            if not after:
+                continue
+            denied = after[0]
+            between = [one.edge.does for one in steps[at + 1 :] if one.first < denied.first]
+            if denied.edge.does == "size" and len(after) > 1 and after[1].edge.does == "option":
+                denied = after[1]
+            does = denied.edge.does
+            if does == "option" and "on" not in between:
+                if not self._left_out(Option(denied.edge.entity), lines):
+                    yield f"not {tokens[denied.first].word}"
+            elif does == "number":
+                number = denied.edge.value
+                for line in lines:
+                    about = not heads or self._named(line, heads, before=True)
+                    same = line.before == line.things and line.quantity == line.had
+                    size = line.things[0].size if line.things else None
+                    if about and same and number in (line.had, _number_in(size or "")):
+                        yield f"not {tokens[denied.first].word}"
+                        break
+            elif does in _WHOLE or ("on" in between and does in _NAMED):
+                if not any(_has_less(line) for line in lines):
+                    words = [token.word for token in tokens[step.first : denied.first + 1]]
+                    yield " ".join(words)
+
+    def _not_as_told(
+        self, steps: Sequence[Step], lines: Sequence[_Line], tokens: Sequence[Token]
+    ) -> Iterator[str]:
+        """Name what is to go and was put on instead, and what is to stay and was left off."""
+        told = [step for step in steps if step.edge.does not in _BESIDE or _stays(step)]
+        for at, step in enumerate(told):
+            does, before, after = step.edge.does, told[at - 1 : at], told[at + 1 : at + 2]
+            for one in after if does in ("remove", "keep") else before:
+                if one.edge.does != "option":
+                    continue
+                if does == "keep" and any(later.edge.does == "off" for later in told[at + 2 :]):
+                    continue  # "leave the basil off"
+                option = Option(one.edge.entity)
+                off = Option(one.edge.entity, no=True)
+                if does == "remove" or does == "off":
+                    wrong = not any(self._has(line, off, anew=True) for line in lines) and any(
+                        self._chosen_for(thing, option) or self._has(line, option)
+                        for line in lines
+                        if line.quantity and line.things != line.before
+                        for thing in line.things
+                    )
+                elif does in ("keep", "stays") or _stays(step):
+                    wrong = any(
+                        change.startswith("no ") and self._with(thing, off)
+                        for line in lines
+                        if line.things != line.before
+                        for thing in line.things
+                        for change in thing.changes
+                    )
+                else:
+                    wrong = False
+                if wrong:
+                    yield tokens[one.first].word
+
+    def _too_wide(
+        self, said: Sequence[Said], lines: Sequence[_Line], tokens: Sequence[Token]
+    ) -> Iterator[str]:
+        """Name what was said of one thing and came to be of more, and what was to come back and did not."""
+        changed = [line for line in lines if line.had and line.things != line.before]
+        for at, one in enumerate(said):
+            alone = len(said) == 1 and one.ref == "other" and not one.head
+            if alone and len(changed) > 1:
+                yield _words(one, said[at + 1 :], tokens)
+            if at and one.correct and one.partial and one.count and one.options:
+                having = [line for line in lines if all(self._has(line, o) for o in one.options)]
+                if sum(line.quantity for line in having) > one.count:
+                    yield _words(one, said[at + 1 :], tokens)
+            if one.back and one.head is not None:
+                named = set(stems(one.words))
+                without = (
+                    change
+                    for line in lines
+                    for thing in line.things
+                    for change in thing.changes
+                    if change.startswith("no ")
+                )
+                if any(named & set(stems(change)) for change in without):
+                    yield one.words
+
+    def _left_out(self, option: Option, lines: Sequence[_Line]) -> bool:
+        """Whether something went, or is nowhere that was spoken of."""
+        for line in lines:
+            was = any(self._chosen_for(thing, option) for thing in line.before)
+            now = any(self._chosen_for(thing, option) for thing in line.things)
+            if was and (not now or line.quantity < line.had):
+                return True
+        return not any(
+            self._chosen_for(thing, option)
+            for line in lines
+            if line.quantity > 0
+            for thing in line.things
+        )
+
+    def _chosen_for(self, thing: _Thing, option: Option) -> bool:
+        """Whether an option was chosen by its own name, not by one that contains it."""
+        said = set(stems(option.entity.words))
+        for name in thing.names:
+            made = self._kitchen.made(name, option.words)
+            if made:
+                return set(made) <= set(thing.changes)
+        return any(
+            said == set(stems(change)) for change in thing.changes if not change.startswith("no ")
+        )
+
+    def _grown(
+        self, steps: Sequence[Step], said: Sequence[Said], lines: Sequence[_Line]
+    ) -> Iterator[str]:
+        """Name each dish that was on the order and grew, though the guest speaks of those that are there."""
+        does = [step.edge.does for step in steps]
+        shares = {"other", "rest", "of-them", "ordinal"} & set(does) or does.count("one") > 1
+        corrects = "correct" in does[1:]
+        if not (shares or corrects):
+            return
+        if any(one.more or one.copies or one.ref in _AGAIN or one.verb == "add" for one in said):
+            return
+        told = {one.count for one in said} | {one.become.count for one in said if one.become}
+        sums = sum(one.count or 0 for one in said if one.verb != "remove")
+        seen: set[tuple[str, ...]] = set()
+        for line in lines:
+            names = line.before[0].names if line.before else ()
+            if not line.had or names in seen:
+                continue
+            seen.add(names)
+            had = sum(one.had for one in lines if one.before and one.before[0].names == names)
+            has = sum(one.quantity for one in lines if one.things and one.things[0].names == names)
+            if has > had and has not in told and has != sums:
+                yield names[0]
+
     def _another_kind(self, some: Said, of: Said, lines: Sequence[_Line]) -> bool:
         """Whether some of what was ordered is to be another dish: "two colas, one of them diet"."""
         return bool(
@@ -519,6 +699,19 @@ class Accounting:
             ):
                 return True
         return len(thing.names) > 1
+
+
+def _stays(step: Step) -> bool:
+    """Whether words say that something is right as it is."""
+    return step.edge.does == "filler" and bool({"fine", "stays"} & set(step.edge.words.split()))
+
+
+def _has_less(line: _Line) -> bool:
+    """Whether a line lost something that it had, or there are fewer of it."""
+    if line.quantity < line.had:
+        return True
+    before = {change for thing in line.before for change in thing.changes}
+    return not before <= {change for thing in line.things for change in thing.changes}
 
 
 def _called(line: _Line, option: Option) -> bool:

@@ -109,6 +109,13 @@ class Carrying:
             said.verb = "remove"
         if said.verb == "instead-of" and said.become is not None:
             said.verb = "swap"
+        if said.kept and not said.become and self._keeps(said):
+            return
+        if said.verb == "keep":
+            said.verb = ""
+        if said.verb == "move":
+            self._move(said)
+            return
         if self._says_which(said):
             return
         if said.become is not None and self._of_waiting(said, said.become):
@@ -486,7 +493,8 @@ class Carrying:
         if become is not said and not said.definite and said.ordinal is None:
             if said.article or (said.ref == "one" and said.count is None):
                 count = 1
-        if several(said, found) and count is None and self._out.ask_which(said, found):
+        which = count is None or said.ref == "of-them"
+        if several(said, found) and which and self._out.ask_which(said, found):
             return
         if count is not None and len(found) > 1:
             found = [i for i in found if (i.quantity or 1) >= count][-1:] or found[-1:]
@@ -532,6 +540,35 @@ class Carrying:
         out.give_way(item, [Option(old)], [option.words for option in become.options])
         out.give(item, become)
         out.touch(item)
+
+    def _keeps(self, said: Said) -> bool:
+        """Leave a thing as it is: "the other one stays", "keep the shake"."""
+        out = self._out
+        if said.head is not None:
+            found = out.named(said.mask, out.things)
+        elif said.ref:
+            found = out.things
+        else:
+            found = out.made_with(out.things, said.options) if said.options else []
+        return bool(found) and (not said.described or bool(out.made_with(found, said.options)))
+
+    def _move(self, said: Said) -> None:
+        """Take something off the one thing that has it, and put it on another."""
+        out = self._out
+        about = said.become
+        if about is None or not about.options:
+            out.penalty += NOT_THERE
+            out.not_found(said)
+            return
+        goal = targets(out, replace(said, verb="change"))
+        old = [item for item in out.made_with(out.things, about.options) if item not in goal]
+        if len(old) != 1 or len(goal) != 1:
+            out.penalty += NOT_THERE
+            out.not_found(said)
+            return
+        out.give_way(old[0], about.options)
+        out.touch(old[0])
+        self._become(about, goal)
 
     # -- pointing --------------------------------------------------------------------------------------------
 
@@ -648,6 +685,8 @@ class Carrying:
         if not found or (len(found) > 1 and said.head is not None and not fitting):
             return False
         change = replace(said, head=None, count=None)
+        if said.ref == "of-them" and len(found) > 1 and out.ask_which(change, found):
+            return True
         self._become(change, (fitting or found)[-1:], said.count or 1)
         return True
 

@@ -164,7 +164,13 @@ class Deciding:
             drafts = [draft for _, draft in best.drafts]
             said, _ = items(best.reading)
             best.lost = self._accounting.lost(
-                said, drafts, best.questions, known, waiting, words.tokens
+                said,
+                drafts,
+                best.questions,
+                known,
+                waiting,
+                words.tokens,
+                best.reading.steps,
             )
             best.cost += LOST * len(best.lost)
             accounted.append(best)

@@ -64,7 +64,7 @@ RULES = """
   out,after    them       -                  begin ref               after   begin.ref
   before       them       told               ref                     after   0.4
   any          other      -                  begin ref               after   begin.ref
-  before       other      unoptioned         ref                     after   0.1
+  before       other      unsaid             ref                     after   0.1
   before       all        put                ref                     after   0.0
   before       it         put                ref                     after   0.0
   before       them       put                ref                     after   0.0
@@ -138,11 +138,14 @@ RULES = """
   before,after note       -                  note                    same    0.55
   out          note       -                  begin note              before  1.2
   after        each       -                  each                    after   0.05
+  before,after stays      -                  kept                    same    0.0
+  any          keep       -                  verb                    same    0.05
   before,after off        -                  off                     same    open.off
 # --- verbs and joints ------------------------------------------------------------------------------------
   any          add        -                  verb                    same    0.05
   any          remove     -                  verb                    same    0.1
   any          change     -                  verb                    same    0.1
+  any          move       -                  verb                    same    0.05
   any          swap       -                  verb                    same    0.1
   any          instead-of -                  verb                    same    0.15
   any          instead    -                  instead                 same    0.1

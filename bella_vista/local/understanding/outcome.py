@@ -411,7 +411,7 @@ class Outcome:
         lines = [item for item in targets if item.line is not None]
         if not lines:
             return False
-        self.penalty += WHICH
+        self.penalty += WHICH if said.ref != "of-them" else 0.0
         facts = {
             "words": said.words,
             "possible": [_shown(item) for item in lines],

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from bella_vista.local.understanding.index import Entity
 from bella_vista.local.understanding.search import Act, Reading
+from bella_vista.local.understanding.tokens import number_at, tokenize
 
 
 @dataclass(slots=True)
@@ -81,8 +82,8 @@ class Said:
         weak: Whether the head is only part of another name.
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
-        kept: Whether it is fine as it is: "the cola is fine".
         besides: Whether it comes beside what is there: "a cola too".
+        kept: Whether it is to stay as it is: "the cola is fine".
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
         named: The places of the words of its head.
@@ -123,8 +124,8 @@ class Said:
     weak: bool = False
     strange: bool = False
     back: bool = False
-    kept: bool = False
     besides: bool = False
+    kept: bool = False
     copies: bool = False
     exact: bool = False
     named: tuple[int, int] = (0, 0)
@@ -147,6 +148,11 @@ class Said:
         return bool(
             self.options or self.size or self.notes or self.plain or self.bare or self.unknown
         )
+
+    @property
+    def used(self) -> bool:
+        """Whether anything is said about it, or it only counts."""
+        return bool(self.described or self.head or self.become or self.verb or self.number)
 
     @property
     def empty(self) -> bool:
@@ -176,6 +182,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     now = to = Said()
     meant = False
     ends, named, instead, exact, taken_back = -1, None, False, False, False
+    resized = False
     first = now
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
@@ -214,9 +221,10 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 firmly = correct and instead_of_last
                 now = to = Said(verb, act.first, correct, firmly, correct and meant, joint)
                 now.exact, exact = exact, False
+                now.kept = verb == "keep"
                 said.append(now)
             case "correct":
-                taken_back = True
+                taken_back, resized = True, False
                 meant = bool(set(edge.words.split()) & _MEANT)
                 instead = edge.words not in _MILD
             case "become" | "should":
@@ -231,11 +239,15 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     now = to = Said(instead=True)
             case _:
                 if act.does == "option" and instead and to.options:
-                    to.options.pop()
+                    _correct_option(to, act, only=exact, again=resized)
                     instead = False
                 if act.does == "size" and ahead in ("part", "parts"):
                     now.ahead = edge.entity
                     continue
+                if taken_back and act.does in ("size", "count"):
+                    resized = True
+                    if act.does == "size" and to.size is None and _numbered(edge.entity):
+                        to.count = None  # "the five, no, the three piece"
                 before = (to.count, to.size, None if act.does == "combo" else to.head)
                 _apply(act, now, to, ahead)
                 after = (to.count, to.size, to.head)
@@ -397,6 +409,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             now.back = True
         case "kept":
             now.kept = True
+            if now.verb == "remove":
+                now.verb = ""  # "drop the diavola, the margherita stays"
         case "besides":
             now.besides = True
         case "off":
@@ -412,6 +426,32 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 to.off = True
         case "deny":
             now.denied = True
+
+
+def _numbered(size: Entity) -> bool:
+    """Whether a size is a number of pieces: "five pieces"."""
+    return number_at(tokenize(size.words), 0) is not None
+
+
+def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
+    """Take back the option that a correction replaces; with "just", all that were said.
+
+    Args:
+        to: The item.
+        act: The option that was said after the correction.
+        only: Whether "just" was said.
+        again: Whether the correction was of the size or the number, so that an option may be said again.
+    """
+    fresh = _option(act.edge.entity, act.value)
+    same = [one for one in to.options if one.entity is fresh.entity]
+    if only and not fresh.no:
+        to.options.clear()
+    elif same:
+        to.options.remove(same[-1])
+        if same[-1] == fresh and not again:
+            to.written_over.append(act.first)
+    elif to.options[-1].no == fresh.no:
+        to.options.pop()
 
 
 def _left_off(options: list[Option]) -> None:

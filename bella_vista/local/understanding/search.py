@@ -550,6 +550,10 @@ class Search:
         self._act(state, "each", None, place)
         return 0.0
 
+    def _kept(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "kept", None, place)
+        return 0.0
+
     def _off(self, state: State, edge: Edge, place: int) -> float:
         if state[PLACE] == "before":
             state[JOINT] = _ON
@@ -558,10 +562,6 @@ class Search:
 
     def _back(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "back", None, place)
-        return 0.0
-
-    def _kept(self, state: State, edge: Edge, place: int) -> float:
-        self._act(state, "kept", None, place)
         return 0.0
 
     def _besides(self, state: State, edge: Edge, place: int) -> float:
@@ -692,7 +692,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0,
-    "unoptioned": lambda _, s, e: s[SAID] == 0,
+    "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
     "put": lambda _, s, e: s[JOINT] == _ON,
     "alternative": lambda _, s, e: s[JOINT] == _OR,
     "unlisted": lambda _, s, e: s[JOINT] not in (_AND, _COMMA),
@@ -725,6 +725,9 @@ _JOINING = frozenset(
 )
 _VERBS = frozenset(
     (
+        "keep",
+        "stays",
+        "move",
         "off",
         "add",
         "remove",

@@ -79,6 +79,11 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
     many = [item for item in items if (item.quantity or 1) > 1]
     if said.ref in ("of-them", "them"):
         if said.partial or said.count is not None:
+            about = said.become if said.become is not None else said
+            able = [item for item in outcome.there if outcome.able(item, about)]
+            if said.ref == "of-them" and not many and not outcome.items and about.described:
+                if len(able) > 1 and outcome.spoken is None:
+                    return able  # nobody said which of them
             return many[-1:] or items[-1:]
         return many[-1:] if many and many[-1] is items[-1] else items
     if said.ref == "it" and outcome.removed is not None and said.verb == "change":
