@@ -506,8 +506,10 @@ class Accounting:
         sums = sum(one.count or 0 for one in said if one.verb != "remove")
         seen: set[tuple[str, ...]] = set()
         for line in lines:
-            names = line.before[0].names if line.before else ()
-            if not line.had or names in seen:
+            if not (line.before and line.had):
+                continue
+            names = line.before[0].names
+            if names in seen:
                 continue
             seen.add(names)
             had = sum(one.had for one in lines if one.before and one.before[0].names == names)
