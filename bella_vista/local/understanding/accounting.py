@@ -504,9 +504,9 @@ class Accounting:
         sums = sum(one.count or 0 for one in said if one.verb != "remove")
         seen: set[tuple[str, ...]] = set()
         for line in lines:
-            names = line.before[0].names if line.before else ()
-            if not line.had or names in seen:
+            if not line.before or line.before[0].names in seen:
                 continue
+            names = line.before[0].names
             seen.add(names)
             had = sum(one.had for one in lines if one.before and one.before[0].names == names)
             has = sum(one.quantity for one in lines if one.things and one.things[0].names == names)
