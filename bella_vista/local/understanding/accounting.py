@@ -225,6 +225,8 @@ class Accounting:
             ]
             if not found:
                 return about.words
+        if said.copies and not any(line.had for line in lines):
+            return "same"
         if said.verb == "swap" and said.become is None and said.head and not said.replaced:
             if any(line.waits for line in lines):
                 return None
@@ -535,7 +537,13 @@ class Accounting:
         last += 1 if following and following[0].ref == "all" and not following[0].described else 0
         for at in range(said.place + 1, min(last, len(tokens))):
             ends = at + 1 == len(tokens) or tokens[at + 1].stop or tokens[at + 1].word == "of"
-            if not ends or tokens[at].word not in _SEVERAL or tokens[at - 1].word not in _BEFORE:
+            if not ends or tokens[at].word not in _SEVERAL:
+                continue
+            if tokens[at].word == "each" and said.head and said.article and not about.options:
+                named = [line for line in lines if self._named(line, said.mask)]
+                if sum(line.quantity for line in named) < 2:
+                    return "each"  # "a cola each"
+            if tokens[at - 1].word not in _BEFORE:
                 continue
             for option in about.options[-1:]:
                 pieces = sum(line.quantity for line in lines if self._has(line, option))

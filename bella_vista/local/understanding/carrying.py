@@ -155,6 +155,9 @@ class Carrying:
         if names_one(out, said):
             return
         there = out.named(said.mask, out.there)
+        if said.kept and there and not said.described and said.count is None:
+            out.spoken = there[-1]
+            return
         if said.ref == "all" and said.described:  # "both pizzas without onions"
             if found := out.named(said.mask, out.things):
                 self._become(replace(said, head=None, count=None), found)

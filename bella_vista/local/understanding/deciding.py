@@ -303,7 +303,7 @@ class Deciding:
 
     def _account(self, decided: Decided, words: Lattice) -> None:
         """Ask about words that were passed over, or say that they were not understood."""
-        for told in decided.lost:
+        for told in (*decided.lost, *_of_others(decided, words)):
             decided.questions.append(Question("unclear", {"words": told}))
         named = _named(decided.reading) if decided.reading is not None else set()
         for run in _runs(decided.passed):
@@ -393,6 +393,16 @@ def _named(reading: Reading) -> set[int]:
         if act.edge.entity.number:
             places.update(range(act.first, act.edge.end))
     return places
+
+
+def _of_others(decided: Decided, words: Lattice) -> Iterator[str]:
+    """Return numbers that came to a dish though they are of what follows: "with two spoons"."""
+    passed = {one.place for one in decided.passed if one.kind in ("common", "word")}
+    named = False
+    for act in decided.reading.acts if decided.reading is not None else ():
+        named = act.does == "head" or (named and act.does != "begin")
+        if named and act.does == "count" and act.edge.end in passed:
+            yield f"{act.edge.words} {words.tokens[act.edge.end].word}"
 
 
 def _runs(passed: Sequence[Passed]) -> Iterator[list[Passed]]:

@@ -80,6 +80,7 @@ RULES = """
   before,after free       optioned           free                    same    0.0
   any          undo       -                  begin ref               after   begin.ref
   any          put-back   -                  begin ref               after   -0.1
+  after        kept       ordered            kept                    same    -0.1
   before,after back       -                  back                    same    0.0
   before,after as-well    -                  besides                 same    -0.1
   any          again      -                  begin ref               after   begin.ref

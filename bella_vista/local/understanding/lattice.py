@@ -298,18 +298,19 @@ def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         words = " ".join(token.word for token in tokens[first : first + number[1]])
         end = first + number[1]
         following = tokens[end].word if end < len(tokens) else ""
-        if _how_many_we_are(tokens, first, end):
+        of_people = _of_people(tokens, first, end)
+        if of_people:
             here.append(Edge("filler", end, 0.1, words=words))
         if following in _PEOPLE or [token.word for token in tokens[end : end + 2]] == ["of", "us"]:
             here.append(Edge("filler", end + (1 if following in _PEOPLE else 2), 0.1, words=words))
-        here.append(Edge("number", end, 0.05, value=number[0], words=words))
+        here.append(Edge("number", end, 1.5 if of_people else 0.05, value=number[0], words=words))
 
 
-def _how_many_we_are(tokens: Sequence[Token], first: int, end: int) -> bool:
-    """Whether a number is how many came: "we are 5." or "there are six of us"."""
+def _of_people(tokens: Sequence[Token], first: int, end: int) -> bool:
+    """Whether a number is how many came, or how old somebody is: "we are 5.", "he is four so ..."."""
     before = [token.word for token in tokens[max(0, first - 2) : first]]
-    ends = end == len(tokens) or tokens[end].stop
-    return ends and before in (["we", "are"], ["there", "are"])
+    ends = end == len(tokens) or tokens[end].stop or tokens[end].word in _AFTER_PEOPLE
+    return ends and (before in _COUNTED_PEOPLE)
 
 
 def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
@@ -365,6 +366,9 @@ def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
                 cost += 2.0
         if phrase.does == "filler" and phrase.words == "of":
             cost += 0.35
+        if phrase.does == "instead" and following is not None and following.word == "of":
+            if end + 2 >= len(tokens) or number_at(tokens, end + 2) is None:
+                cost += 2.0  # "instead of the hot dog", but "three shots instead of the one"
         if phrase.words == "make that":
             cost += 0.5
         if phrase.does == "should" and len(words) == 1:
@@ -423,6 +427,11 @@ _TALKING = frozenset(
     "i my we our he his she her they their it its is am are was were im theyre youre hes shes me us who you".split()
 )
 _PEOPLE = frozenset("people persons guests adults children teenagers friends hungry".split())
+_COUNTED_PEOPLE = [
+    *(["we", "are"], ["there", "are"], ["they", "are"]),
+    *(["he", "is"], ["she", "is"], ["i", "am"], ["is", "only"], ["is", "just"]),
+]
+_AFTER_PEOPLE = frozenset("so and but today now tonight years year he she".split())
 _BEFORE_OPTIONS = frozenset("no extra without light hold".split())
 _SO_MANY = frozenset(("the", "those", "these", "my"))
 _LEFT = frozenset(("leave it", "leave that"))

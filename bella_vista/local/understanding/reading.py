@@ -83,7 +83,7 @@ class Said:
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
         besides: Whether it comes beside what is there: "a cola too".
-        kept: Whether it is to stay as it is.
+        kept: Whether it is to stay as it is: "the cola is fine".
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
         named: The places of the words of its head.

@@ -704,6 +704,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
         and not (s[SAID] or s[SIZE])
         and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
     ),
+    "ordered": lambda search, s, e: s[HEAD] > 0 and search._known,
     "headful": lambda _, s, e: s[HEAD] > 0,
     "single": lambda _, s, e: (
         (s[NUM] <= 1 or e.words == "ones")
