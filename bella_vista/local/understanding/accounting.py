@@ -506,11 +506,9 @@ class Accounting:
         sums = sum(one.count or 0 for one in said if one.verb != "remove")
         seen: set[tuple[str, ...]] = set()
         for line in lines:
-            if not (line.before and line.had):
+            if not line.before or line.before[0].names in seen:
                 continue
             names = line.before[0].names
-            if names in seen:
-                continue
             seen.add(names)
             had = sum(one.had for one in lines if one.before and one.before[0].names == names)
             has = sum(one.quantity for one in lines if one.things and one.things[0].names == names)

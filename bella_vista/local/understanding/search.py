@@ -692,6 +692,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0,
+    "known": lambda search, s, e: search._known,
     "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
     "put": lambda _, s, e: s[JOINT] == _ON,
     "alternative": lambda _, s, e: s[JOINT] == _OR,
