@@ -88,7 +88,7 @@ class Dialogue:
 
     What a guest's message was understood to mean, and what was asked back, is remembered by that message:
     the reply after its tools, and the answer to a question, go on from the same understanding. What is
-    not known any more is understood anew.
+    not known any more is understood again.
 
     Args:
         menu: What can be ordered.
@@ -229,7 +229,7 @@ class Dialogue:
         now = self._here()
         asked = self._asked_before(scene)
         again: Sequence[Outcome] = ()
-        if scene.overtaken:  # the order is another one by now: what was said is looked at anew
+        if scene.overtaken:  # the order is another one by now: what was said is looked at again
             if any(one.name in _ON_A_YES for one in scene.outcomes):
                 asked = Topic.NOTHING
             scene = replace(scene, outcomes=())
@@ -507,7 +507,7 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     # A bare yes to "which one do you mean?" says nothing.
     unsaid = pending.code == "which_line" and understood.intents == ("yes",)
     waits = unsaid or pending.code in _TO_CHOOSE
-    return waits and not answered and not given_up and not _asked_anew(pending, understood)
+    return waits and not answered and not given_up and not _asked_again(pending, understood)
 
 
 def _left_out(pending: Question) -> tuple[str, ...]:
@@ -521,7 +521,7 @@ def _left_out(pending: Question) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"the {name}" for name in names if name))
 
 
-def _asked_anew(pending: Question, understood: Understanding) -> bool:
+def _asked_again(pending: Question, understood: Understanding) -> bool:
     """Whether what is asked now is what waited, or all there is to ask about it still."""
     question = understood.question
     if question is None:

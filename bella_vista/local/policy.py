@@ -191,7 +191,7 @@ class Policy(ABC):
 
     def _common(self, now: Situation) -> list[ToolCall]:
         made = drafts(now, *_COMMON)
-        if now.meant("status") and now.stage in ORDERING:  # nobody can be late with it yet
+        if now.meant("status") and now.stage in ORDERING:  # it cannot be late yet
             made = [one for one in made if one.name != "call_person"]
         if any(one.name == "call_person" for one in made) or not now.scene.can("call_person"):
             return made

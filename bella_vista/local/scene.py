@@ -71,14 +71,14 @@ class Scene:
 
     @property
     def guest(self) -> Words | None:
-        """The guest's words nobody has answered yet."""
+        """The guest's words that have no answer yet."""
         if self.dialogue and self.dialogue[-1].by_guest:
             return self.dialogue[-1]
         return None
 
     @property
     def waiting(self) -> tuple[Words, ...]:
-        """The guest's messages nobody has answered yet, oldest first; ``guest`` is the last of them."""
+        """The guest's messages that have no answer yet, oldest first; ``guest`` is the last of them."""
         return self.dialogue[len(self.dialogue) - _waiting(self.dialogue) :]
 
     @property
@@ -149,7 +149,7 @@ class Scene:
 
 _CONFLICT = "version_conflict"
 _MOST_CONFLICTS = 2
-"""How often what was overtaken is decided anew, in one reply."""
+"""How often what was overtaken is decided again, in one reply."""
 
 
 def _waiting(dialogue: Sequence[Words]) -> int:

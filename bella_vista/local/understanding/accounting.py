@@ -124,7 +124,7 @@ class Accounting:
                 one = replace(one, count=_less(one.count, after.count))  # "two, one of them diet"
             split = after is not None and after.head is None and after.described
             words = self._missing(
-                one, lines, asked, counted=not _counted_anew(said[at + 1 :]), split=split
+                one, lines, asked, counted=not _counted_again(said[at + 1 :]), split=split
             )
             if words is not None:
                 lost.append(words or _words(one, said[at + 1 :], tokens))
@@ -295,7 +295,7 @@ class Accounting:
         if said.head is None and not said.ref and said.options:
             for option in said.options:
                 off = Option(option.entity, no=True)
-                if not any(self._has(line, off, anew=True) for line in lines):
+                if not any(self._has(line, off, just_now=True) for line in lines):
                     return off.words
             return None
         gone = [line for line in lines if line.quantity < line.had]
@@ -422,7 +422,7 @@ class Accounting:
                 option = Option(one.edge.entity)
                 off = Option(one.edge.entity, no=True)
                 if does == "remove" or does == "off":
-                    wrong = not any(self._has(line, off, anew=True) for line in lines) and any(
+                    wrong = not any(self._has(line, off, just_now=True) for line in lines) and any(
                         self._chosen_for(thing, option) or self._has(line, option)
                         for line in lines
                         if line.quantity and line.things != line.before
@@ -625,13 +625,13 @@ class Accounting:
                 return True
         return len(thing.names) > 1
 
-    def _has(self, line: _Line, option: Option, *, anew: bool = False) -> bool:
+    def _has(self, line: _Line, option: Option, *, just_now: bool = False) -> bool:
         """Whether an option is in a line, or a thing that is not wanted is not.
 
         Args:
             line: The line.
             option: The option.
-            anew: Whether it has to have come about just now.
+            just_now: Whether it has to have come about just now.
         """
         if option.no:
             was = any(self._with(thing, Option(option.entity)) for thing in line.before)
@@ -640,7 +640,7 @@ class Accounting:
                 return False
             if was and not now:
                 return True
-            if not anew and not now and not self._possible(line, option):
+            if not just_now and not now and not self._possible(line, option):
                 return True
         return any(self._with(thing, option) for thing in line.things)
 
@@ -812,7 +812,7 @@ def _taken_back(said: Said, correction: Said) -> Said:
     )
 
 
-def _counted_anew(following: Sequence[Said]) -> bool:
+def _counted_again(following: Sequence[Said]) -> bool:
     """Whether a later item says another number: "make it four"."""
     return any(one.become is not None and one.become.count is not None for one in following)
 

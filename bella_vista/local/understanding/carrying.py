@@ -13,7 +13,7 @@ from bella_vista.local.understanding.corrections import (
     bring_back,
     only,
     put_in_place,
-    says_all_anew,
+    says_whole_order,
     take_back,
 )
 from bella_vista.local.understanding.grammar import JOINTS
@@ -82,8 +82,8 @@ class Carrying:
 
     def carry(self, reading: Sequence[Said]) -> Outcome:
         """Carry out all items of a reading, one after the other."""
-        lines, anew = self._out.lines, says_all_anew(self._out, reading)
-        if anew:
+        lines, whole = self._out.lines, says_whole_order(self._out, reading)
+        if whole:
             self._out.lines = []
         for at, said in enumerate(reading):
             if said.place in self._talk and bare(said) and not said.empty:
@@ -95,7 +95,7 @@ class Carrying:
             elif said.verb in ("remove", "swap"):
                 self._out.penalty += NO_EFFECT
         put_together(self._out)
-        if anew:
+        if whole:
             put_in_place(self._out, lines)
         return self._out
 

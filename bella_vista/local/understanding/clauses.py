@@ -1,4 +1,4 @@
-"""Cuts a line into clauses: at the ends of sentences, and where somebody starts anew."""
+"""Cuts a line into clauses: at the ends of sentences, and where the guest begins another thing."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ _MOST = 80
 
 
 def clauses(words: Words, names: Names) -> Iterator[Words]:
-    """Cut a line into clauses, at the ends of sentences and where somebody starts anew."""
+    """Cut a line into clauses, at the ends of sentences and where the guest begins another thing."""
     inside = _inside_names(words, names)
     openers = {
         found.first for found in words.find_all(pattern("opener")) if found.first not in inside
@@ -51,7 +51,7 @@ def _orders_more(words: Words, first: int, index: int, names: Names) -> bool:
             return False
         found = names.longest(tokens, at)
         if found is not None and found[1].dishes:
-            # "Make it with ham and a fried egg": what can also lie on a dish does not start anew.
+            # "Make it with ham and a fried egg": what can also lie on a dish begins no other thing.
             return not found[1].choice
     return False
 

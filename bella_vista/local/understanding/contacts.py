@@ -96,7 +96,7 @@ class Contacts:
         return words
 
     def _allergies(self, words: Words, heard: Heard) -> Words:
-        """Note what somebody must not have, in the guest's word; a question about it notes nothing."""
+        """Note what a person must not have, in the guest's word; a question about it notes nothing."""
         found = words.find(pattern("no i am allergic"))
         if found is not None:
             self._allergic(words.part(*found.span(words, "what")), heard)
@@ -164,7 +164,7 @@ def _begin_of_list(words: Words, last: int) -> int:
 
 
 def _end_of_list(words: Words, first: int) -> int:
-    """Return where a list of things ends: at a stop, or where somebody says something else."""
+    """Return where a list of things ends: at a stop, or where something else begins."""
     index, ends = first, words_of("no allergen follows")
     while index < len(words.tokens):
         token = words.tokens[index]

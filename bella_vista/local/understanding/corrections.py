@@ -1,4 +1,4 @@
-"""Corrections of more than one thing: the whole order said anew, only one of it, and taking changes back."""
+"""Corrections of more than one thing: the whole order said again, only one of it, and taking changes back."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _TAKEN_BACK = 0.4
 """How much more likely a "leave it" takes something back, where there is something to take back."""
 
 
-def says_all_anew(outcome: Outcome, reading: Sequence[Said]) -> bool:
+def says_whole_order(outcome: Outcome, reading: Sequence[Said]) -> bool:
     """Whether a correction is the whole order: it names at least as much as the order holds."""
     named = [said for said in reading if said.head is not None]
     if len(named) < 2 or not reading[0].correct or outcome.waiting or not outcome.there:
@@ -30,7 +30,7 @@ def says_all_anew(outcome: Outcome, reading: Sequence[Said]) -> bool:
 
 
 def put_in_place(outcome: Outcome, lines: Sequence[Item]) -> None:
-    """Make an order what was said anew: lines that were named again stay lines, the others go.
+    """Make an order what was said again: lines that were named again stay lines, the others go.
 
     Args:
         outcome: What was said, all of it as new things.

@@ -32,7 +32,7 @@ LOST = 1.0
 _LONG = 100
 """A line of so many words is no order of one guest: fewer readings of it are kept."""
 _LONGEST = 80
-"""Characters of what may be a dish; nobody's dish is called longer."""
+"""Characters of what may be a dish; no dish has a longer name."""
 _ASKING = {
     "choice_not_possible": 0.8,
     "not_on_menu": 1.0,
@@ -364,7 +364,7 @@ class Deciding:
 
 
 def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]]:
-    """Ask about a dish that was called by a number, with what was said of it: nobody knows it."""
+    """Ask about a dish that was called by a number, with what was said of it: the number is not known."""
     for at, token in enumerate(tokens[:-1]):
         number = number_at(tokens, at + 1) if token.word == "number" else None
         if number is None:

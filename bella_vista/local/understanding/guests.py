@@ -43,7 +43,7 @@ class Guests:
         return words
 
     def _begins_with(self, words: Words, heard: Heard) -> Words:
-        """Take out the name of somebody who begins with it: "hi it's maria for pickup"."""
+        """Take out a name that a message begins with: "hi it's maria for pickup"."""
         found = words.find(pattern("begins with name"))
         if found is None or found.first or found.last >= len(words):
             return words

@@ -232,7 +232,7 @@ class Handover:
         if not run or run[0] in words_of("address ends") or len(run) > 7:
             return False
         if _POSTCODE.fullmatch(run[0]):
-            return True  # nobody orders so many of anything
+            return True  # too many to be a quantity
         if run[0] in words_of("after street") or re.fullmatch(
             r"[a-z]?\d{2,6}[a-z]{0,2}|\w{1,4}\d\w{0,2}", run[0]
         ):

@@ -140,7 +140,7 @@ def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last:
             if edge.does == "number" and edge.words == "one":
                 told = 0.3
             elif edge.does == "number" and at and tokens[at - 1].word in ("am", "are"):
-                told = 0.2  # how old somebody is, or how many they are
+                told = 0.2  # how old a person is, or how many they are
             for inside in range(at, edge.end):
                 weight[inside - first] = max(weight[inside - first], told)
     opens = [at for at in range(first, last) if any(edge.does == "because" for edge in edges[at])]
@@ -307,7 +307,7 @@ def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
 
 
 def _of_people(tokens: Sequence[Token], first: int, end: int) -> bool:
-    """Whether a number is how many came, or how old somebody is: "we are 5.", "he is four so ..."."""
+    """Whether a number is how many came, or how old a person is: "we are 5.", "he is four so ..."."""
     before = [token.word for token in tokens[max(0, first - 2) : first]]
     ends = end == len(tokens) or tokens[end].stop or tokens[end].word in _AFTER_PEOPLE
     return ends and (before in _COUNTED_PEOPLE)

@@ -18,7 +18,7 @@ from state.menu.words import fold, stem, stems
 PIECES = ("piece", "pieces", "pc", "pcs")
 _LONGEST = 7
 _LONGEST_PHRASE = 80
-"""Characters of what may be a dish; nobody's dish is called longer."""
+"""Characters of what may be a dish; no dish has a longer name."""
 _MARGIN = 5.0
 _NEVER_A_NAME = frozenset("a an the and with no to of for or in on i it me my you is are".split())
 

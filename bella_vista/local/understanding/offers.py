@@ -42,7 +42,7 @@ class Offers:
         return Asked("price", subject=section, words=most)
 
     def names_extreme(self, words: Words) -> bool:
-        """Whether "the cheapest pizza" is wanted: nobody can choose it without being told which that is."""
+        """Whether "the cheapest pizza" is wanted: they have to be told first which that is."""
         found = words.find(pattern("asks extreme"))
         if found is None or found.first > _NEAR:
             return False

@@ -244,7 +244,7 @@ class Settling:
     def _one_of_several(self, dish: Dish, change: str) -> bool:
         """Whether something was chosen of a group of which more than one can be had.
 
-        There nobody says which of them is to go, so it has to be asked.
+        It is not said which of them is to go, so it has to be asked.
         """
         said = stems(change)
         return any(

@@ -32,7 +32,7 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
 
 
 def several(said: Said, items: Sequence[Item]) -> bool:
-    """Whether only one of several is meant, and nobody said which."""
+    """Whether only one of several is meant, and it was not said which."""
     if len(items) < 2 or said.ref in ("all", "whole", "them", "rest"):
         return False
     return not said.plural or said.count is not None
@@ -83,7 +83,7 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
             able = [item for item in outcome.there if outcome.able(item, about)]
             if said.ref == "of-them" and not many and not outcome.items and about.described:
                 if len(able) > 1 and outcome.spoken is None:
-                    return able  # nobody said which of them
+                    return able  # it was not said which of them
             return many[-1:] or items[-1:]
         return many[-1:] if many and many[-1] is items[-1] else items
     if said.ref == "it" and outcome.removed is not None and said.verb == "change":

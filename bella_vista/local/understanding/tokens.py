@@ -244,7 +244,7 @@ def _spoken(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
     for token in tokens[index : index + 8]:
         word = token.word
         if word == "zero":
-            break  # nobody orders none of something; it is part of a name
+            break  # a dish is not ordered zero times; it is part of a name
         if word in numbers.UNITS and last not in ("unit",):
             if last == "ten" and numbers.UNITS[word] > 9:
                 break
