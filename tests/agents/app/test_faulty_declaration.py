@@ -325,7 +325,9 @@ def test_a_function_that_fails_is_named_with_its_place_by_the_console(
 
 
 @pytest.mark.parametrize(
-    "arguments", [("console",), ("replay", "talk.yaml"), ("graph",), ("start",)], ids=lambda one: one[0]
+    "arguments",
+    [("console",), ("replay", "talk.yaml"), ("graph",), ("start",)],
+    ids=lambda one: one[0],
 )
 def test_all_faults_of_what_is_imported_late_are_told_at_once(
     arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
