@@ -24,7 +24,8 @@ class Written:
         self._arrived: asyncio.Future[None] | None = None
 
     def append(self, entry: Entry) -> "asyncio.Future[None]":
-        assert entry.gate is not None and entry.gate.begin()
+        assert entry.gate is not None
+        assert entry.gate.begin()
         self.entries.append(entry)
         self._arrived = asyncio.get_running_loop().create_future()
         self.on_the_way.set()
