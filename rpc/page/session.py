@@ -15,7 +15,6 @@ from state.privacy import redact
 from state.shared import (
     Applied,
     Command,
-    Gate,
     KeyReused,
     NotStored,
     OutcomeUnknown,
@@ -194,8 +193,6 @@ class Session(Generic[S, C]):
     ) -> Applied[S]:
         """Apply a client's command.
 
-        If the caller's time is over, the change is withdrawn, unless it is being written by then.
-
         Args:
             command: The command.
             caller: The sender.
@@ -205,9 +202,6 @@ class Session(Generic[S, C]):
         Raises:
             VersionDemanded: The command could undo another writer's work and came without a version.
             CallOver: The call has ended. A change made earlier still gets its first answer.
-            NotStored: The caller was cancelled, and it was not stored.
-            OutcomeUnknown: The caller was cancelled while it was being written. If it proves to be stored, it counts
-                then, and a repeat with the same key gets its answer.
             StateError: As ``SharedState.apply``.
         """
         self.check_open(caller, key)
@@ -221,18 +215,12 @@ class Session(Generic[S, C]):
                 field="version",
             )
         own = self.own_key(caller, key) if key is not None else None
-        try:
-            return await self.shared.apply(
-                self.spec.resolve(self.shared.context, command),
-                actor=caller.role or self.spec.user,
-                key=own,
-                seen=version,
-                gate=Gate(),
-            )
-        except asyncio.CancelledError:  # while it waited for other writers
-            if self.shared.in_doubt(own):
-                raise OutcomeUnknown from None
-            raise NotStored("other writers did not finish in time") from None
+        return await self.shared.apply(
+            self.spec.resolve(self.shared.context, command),
+            actor=caller.role or self.spec.user,
+            key=own,
+            seen=version,
+        )
 
     async def say(self, text: str, caller: Caller, key: str | None) -> int:
         """Store the user's words, then pass them to the conversation; return the turn number.
