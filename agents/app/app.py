@@ -366,8 +366,8 @@ class App(Generic[S, C]):
 
     def cli(self) -> NoReturn:
         """Run the command line of this application and exit with its code."""
-        from agents.app.cli import run
-
+        # By name: the command line imports this module.
+        run: Callable[[AnyApp], NoReturn] = loaded("agents.app.cli:run")
         run(self)
 
     @property

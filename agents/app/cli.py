@@ -371,7 +371,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
 
 def _conversation_schema(app: AnyApp) -> Callable[[], Any]:
     def schema() -> Any:
-        from agents.app.replay.form import conversation_schema
+        from agents.app.replay.reading import conversation_schema
 
         return conversation_schema(app)
 

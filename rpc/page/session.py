@@ -6,11 +6,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Generic, Protocol
+from typing import Generic, Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from rpc.gateway import Caller, JsonText, VersionDemanded, View, Views
 from rpc.gateway.history import compact
-from rpc.page.spec import C, PageSpec, S
 from state.privacy import redact
 from state.shared import (
     Applied,
@@ -27,6 +28,34 @@ SAY_S = 2.0
 
 MOST_KEYS = 1000
 """How many keys of ``say`` are remembered; the oldest is forgotten first."""
+
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+
+class Page(Protocol[S, C]):
+    """What a session needs of the declaration of its page: ``PageSpec`` has it."""
+
+    @property
+    def noun(self) -> str:
+        """The application's name for a state."""
+        ...
+
+    @property
+    def user(self) -> str:
+        """The role of the user."""
+        ...
+
+    @property
+    def view(self) -> Callable[[S, int, str], View]:
+        """Returns the state as clients see it."""
+        ...
+
+    @property
+    def resolve(self) -> Callable[[C, Command[S, C]], Command[S, C]]:
+        """Returns a client's command as it is applied."""
+        ...
 
 
 class Conversation(Protocol):
@@ -123,7 +152,7 @@ class Session(Generic[S, C]):
 
     def __init__(
         self,
-        spec: PageSpec[S, C],
+        spec: Page[S, C],
         shared: SharedState[S, C],
         conversation: Conversation,
         *,
