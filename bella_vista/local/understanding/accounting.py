@@ -10,6 +10,7 @@ from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.outcome import USUAL
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Option, Said
 from bella_vista.local.understanding.search import Step
@@ -120,6 +121,8 @@ class Accounting:
                 if after.firmly and self._stands_beside(one, after, lines):
                     lost.append(_words(after, said[at + 2 :], tokens))
                 one = _taken_back(one, after)
+            if any(later.become is not None and later.become.size for later in said[at + 1 :]):
+                one = replace(one, size=None)  # "a medium latte, oh and make it large"
             if after is not None and self._another_kind(after, one, lines):
                 one = replace(one, count=_less(one.count, after.count))  # "two, one of them diet"
             split = after is not None and after.head is None and after.described
@@ -201,6 +204,9 @@ class Accounting:
         if said.verb == "remove" or said.off or said.denied or said.verb == "instead-of":
             return self._not_gone(said, lines)
         about = said.become if said.become is not None else said
+        if said.verb == "swap" and said.head is None and said.options and about.options:
+            if any(self._has(line, said.options[0], just_now=True) for line in lines):
+                about = replace(about, options=said.options)  # "sub ranch for the mayo"
         if about.empty:
             return said.words if said.become is not None and said.head is not None else None
         if (
@@ -347,8 +353,10 @@ class Accounting:
             bit = self._index.bit(name)
             there: object = any(line.had and self._named(line, bit, before=True) for line in lines)
             told: list[int] = []
-            for one in said:
+            for at, one in enumerate(said):
                 told.extend(_told(one, bit, there="line" if there else bool(told)))
+                if at and one.partial and one.count and said[at - 1].number is None:
+                    told.append(one.count)  # "tacos, three of them with guacamole"
             if told and count > sum(told):
                 yield name
 
@@ -633,6 +641,8 @@ class Accounting:
             option: The option.
             just_now: Whether it has to have come about just now.
         """
+        if option.side and option.words in line.note:
+            option = replace(option, side=False)
         if option.no:
             was = any(self._with(thing, Option(option.entity)) for thing in line.before)
             now = any(self._with(thing, Option(option.entity)) for thing in line.things)
@@ -680,6 +690,10 @@ class Accounting:
                 both = [*thing.changes, option.words]
                 if self._kitchen.canonical(name, thing.size, both) == thing.changes:
                     return True
+        if option.words in USUAL and all(
+            self._kitchen.made(name, option.words) is None for name in thing.names
+        ):
+            return not thing.changes  # "one regular", which is no choice of it
         said = set(stems(option.entity.words))
         if option.words == option.entity.words and not any(
             change.startswith("no ") and said <= set(stems(change)) for change in thing.changes

@@ -43,6 +43,7 @@ _FEW = 8
 _LIKE_A_DISH = 1.2
 """What it costs to take the name of a dish that is on the order for an option."""
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
+_STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
 _AND, _OR, _ON, _THE = (JOINTS.index(name) for name in ("and", "or", "on", "the"))
 
 
@@ -530,6 +531,11 @@ class Carrying:
         """Put one thing on a dish in the place of another: "swap the ham for mushrooms"."""
         out, old = self._out, said.options[0].entity
         things = [*reversed(out.items), *reversed(out.there)]
+        for item in things if become.options and old.kind != "group" else ():
+            if out.has(item, become.options[0].entity.words) and not out.has(item, old.words):
+                said, become = become, said  # "sub ranch for the mayo"
+                old = said.options[0].entity
+                break
         having = [i for i in things if old.kind != "group" and out.has(i, old.words)]
         having = having or [i for i in things if out.able(i, become)]
         if not having or not become.options:
@@ -723,6 +729,10 @@ class Carrying:
         if said.more:
             self._again(said)
             return
+        if said.number and said.unknown and not (said.options or said.size or said.ref):
+            words = out.told(said.unknown)  # "a dr pepper": another thing, and unknown
+            out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
+            return
         one_more = said.ref == "one" and not out.waiting and (said.article or not said.definite)
         if topic and not said.correct and (one_more or (said.count and not said.described)):
             out.order(said, topic, (topic,))
@@ -758,6 +768,7 @@ class Carrying:
     def _belongs(self, item: Item, said: Said) -> bool:
         """Give something to the thing that was ordered just before in the same line."""
         out = self._out
+        out.make_plain(item, said)
         if not said.described:
             if said.count is None:
                 out.penalty += 0.8 if said.ref == "one" else 0.0
@@ -786,7 +797,12 @@ class Carrying:
             return True
         if number is None and item.splits and said.options and left(item) > 0:
             number = 1
-        one_more = clash and said.joint == _AND and not item.splits
+        clash_of_choices = any(
+            out.kitchen.excludes(item.name, change, option.words)
+            for change in item.changes
+            for option in said.options
+        )
+        one_more = (clash or clash_of_choices) and said.joint == _AND and not item.splits
         if (
             number is not None
             and (several or item.splits)
@@ -802,7 +818,11 @@ class Carrying:
                 out.change(earlier[-1], said)
                 return True
             return False
-        if clash or (number is not None and (said.count or said.ref or item.size or item.changes)):
+        if (
+            clash
+            or (number is not None and clash_of_choices)
+            or (number is not None and (said.count or said.ref or item.size or item.changes))
+        ):
             out.order(said, item.words, item.names, number or 1)
         else:
             out.change(item, said)
@@ -846,9 +866,15 @@ class Carrying:
         """Find the dish that only one can be: "a gluten free one with ham"."""
         out = self._out
         wanted = [option for option in said.options if not option.no]
+        begins = said.number is not None or said.size or said.ref or said.verb or said.correct
+        if out.items and not begins and said.joint not in (_AND, *_STOPS):
+            return False  # "a medium cold brew black"
         mask = out.index.all & ~out.index.combos
         for entity in [option.entity for option in wanted] + ([said.size] if said.size else []):
             mask &= entity.mask
+        usual = mask & out.index.usual
+        if usual and not usual & (usual - 1):
+            mask = usual  # "a large pepperoni", where one dish is just called pizza
         names = out.index.names(mask)
         if not wanted or not names or len(names) > _FEW:
             return False

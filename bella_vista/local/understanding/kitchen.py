@@ -73,6 +73,19 @@ class Kitchen:
         dish = self.dish(name)
         return tuple(dish.contains) if dish is not None else ()
 
+    def alternatives(self, name: str | None, words: Sequence[str]) -> tuple[str, ...]:
+        """Name what is in a dish and is a choice of a group from which some words choose."""
+        dish = self.dish(name)
+        if dish is None:
+            return ()
+        said = {stems(one) for one in words}
+        choices: set[tuple[str, ...]] = set()
+        for group in self._menu.groups(dish):
+            names = {stems(one) for c in group.choices for one in (c.name, *c.aliases)}
+            if names & said:
+                choices |= names
+        return tuple(one for one in dish.contains if stems(one) in choices)
+
     def fills(self, item: Item, words: str) -> bool:
         """Whether words choose something that has to be chosen for a thing and was not yet."""
         dish = self.dish(item.name)

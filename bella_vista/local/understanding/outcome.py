@@ -31,6 +31,7 @@ class Which:
     count: int | None
 
 
+USUAL = frozenset(("plain", "regular", "normal", "standard"))
 _AMOUNTS = frozenset(stems("no extra light double triple half other 1 2 3 4 5 6 7 8 9 on the side"))
 
 
@@ -133,6 +134,16 @@ class Outcome:
             for option in said.options
         )
 
+    def make_plain(self, item: Item, said: Said) -> None:
+        """Take "plain" and "regular" for what they say where they are no choice of a thing."""
+        mask = self.mask(item)
+        for option in [one for one in said.options if one.entity.words in USUAL]:
+            if not mask & option.entity.mask:
+                said.options.remove(option)
+                said.plain = True
+        if said.size is not None and said.size.words in USUAL and not mask & said.size.mask:
+            said.size, said.plain = None, True
+
     def is_called(self, item: Item, change: str, words: str) -> bool:
         """Whether a change of a thing is what some words name."""
         own, named = set(stems(change.removeprefix("no "))), set(stems(words))
@@ -172,6 +183,7 @@ class Outcome:
         """Make a thing of what was said; it is on no order yet."""
         names = self.index.names(self.narrowed(said.mask, said))
         quantity = None if said.few else said.count if said.count is not None else 1
+        names, said = self._called_by_option(names, said)
         item = Item(words=said.words, names=names, quantity=quantity)
         if said.strange:
             item.words = self.told({*said.unknown, *range(*said.named)})
@@ -187,6 +199,18 @@ class Outcome:
                 self.give(chosen, part)
                 item.parts.append(chosen)
         return item
+
+    def _called_by_option(
+        self, names: tuple[str, ...], said: Said
+    ) -> tuple[tuple[str, ...], Said]:
+        """Take "pho with chicken" for the chicken pho, where several are called pho."""
+        for option in said.options if len(names) > 1 else ():
+            words = set(stems(option.entity.words))
+            called = tuple(name for name in names if words <= set(stems(name)))
+            if len(called) == 1 and not option.no:
+                rest = [one for one in said.options if one is not option]
+                return called, replace(said, options=rest)
+        return names, said
 
     def narrowed(self, mask: int, said: Said) -> int:
         """Keep of several dishes those that can be as it is said."""
@@ -242,6 +266,10 @@ class Outcome:
         if said.only and said.options:
             kept = {stem for option in said.options for stem in stems(option.entity.words)}
             contents = self.kitchen.contents(item.name)
+            if not any(self.kitchen.has(item.name, one.entity.words) for one in said.options):
+                contents = self.kitchen.alternatives(
+                    item.name, [one.entity.words for one in said.options]
+                )  # "just cream" leaves the ice in a coffee
             item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
         for option in said.options:
             self._put(item, option)
@@ -301,6 +329,8 @@ class Outcome:
             return
         if said.count is not None:
             self.count(item, said.count)
+        if item.line is None and said.verb != "add":
+            item.yielding = len(item.changes)  # "with whole milk, actually make that skim"
         self.give(item, said)
         self.touch(item)
 

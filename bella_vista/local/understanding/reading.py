@@ -226,7 +226,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             case "correct":
                 taken_back, resized = True, False
                 meant = bool(set(edge.words.split()) & _MEANT)
-                instead = edge.words not in _MILD
+                instead = edge.words not in _MILD or ahead == "exactly"
             case "become" | "should":
                 if act.does == "should":
                     now.verb = "change"
@@ -238,8 +238,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 else:
                     now = to = Said(instead=True)
             case _:
-                if act.does == "option" and instead and to.options:
-                    _correct_option(to, act, only=exact, again=resized)
+                if act.does == "option" and instead:
+                    if to.options:
+                        _correct_option(to, act, only=exact, again=resized)
                     instead = False
                 if act.does == "size" and ahead in ("part", "parts"):
                     now.ahead = edge.entity

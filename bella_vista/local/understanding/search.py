@@ -274,7 +274,8 @@ class Search:
         correct = state[JOINT] == _CORRECT
         if correct and edge.does == "dish" and state[HEAD] > 0 and state[FLAGS] & OPTIONED:
             cost += RATHER_OPTION
-        self._act(state, "begin", edge, place, (verb, correct, state[JOINT]))
+        joint = _NOTHING if state[JOINT] == _VERB else state[JOINT]  # they mean the same here
+        self._act(state, "begin", edge, place, (verb, correct, joint))
         state[OP], state[VERB], state[HEAD], state[MASK] = verb, "", 0, self._index.all
         state[NUM] = state[SIZE] = state[SAID] = 0
         state[PEND], state[NEG], state[OWN] = (), False, self._index.all
@@ -691,7 +692,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     ),
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
-    "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0,
+    "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (_WITH, _AND),
     "known": lambda search, s, e: search._known,
     "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
     "put": lambda _, s, e: s[JOINT] == _ON,
@@ -722,7 +723,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _IDLE = frozenset(("filler", "aside"))
 _JOINING = frozenset(
-    ("only", "and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a")
+    ("only", "exactly", "and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a")
 )
 _VERBS = frozenset(
     (

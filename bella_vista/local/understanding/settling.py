@@ -137,7 +137,10 @@ class Settling:
         if item.size is not None:
             item = replace(item, size=self._menu.size(dish, item.size))
         item = replace(item, changes=[*item.changes, *self._said_in_name(item, dish)])
-        good, question = self._changes(item, dish)
+        if item.line is None and not item.copied and item.source is None:
+            item = replace(item, changes=_without_what_is_in_it(item.changes, dish))
+        good, notes, question = self._changes(item, dish)
+        item = replace(item, notes=[*item.notes, *(n for n in notes if n not in item.notes)])
         if question is not None:
             return None, question
         item = replace(item, changes=good)
@@ -159,16 +162,13 @@ class Settling:
 
     def _counted_in_pieces(self, item: Item, dish: Dish) -> Item:
         """Take "six nigiri" as one portion where six pieces are a size."""
-        if (
-            item.size is None
-            and item.quantity is not None
-            and item.quantity > 1
-            and dish.size_needed
-        ):
+        if item.size is None and item.quantity is not None and item.quantity > 1:
             for size in dish.sizes:
                 words = stems(size)
                 if words[:1] == (str(item.quantity),) and words[1:] in ((), *_PIECES):
                     return replace(item, size=size, quantity=1)
+            if not dish.size_needed:
+                return item
             most = max(dish.sizes, key=_pieces_in)
             if all(map(_pieces_in, dish.sizes)) and item.quantity > _pieces_in(most):
                 portions, left = divmod(item.quantity, _pieces_in(most))
@@ -185,9 +185,13 @@ class Settling:
             return Question(error.code, dict(error.facts), self._draft(replace(item, size=None)))
         return None
 
-    def _changes(self, item: Item, dish: Dish) -> tuple[list[str], Question | None]:
-        """Keep the changes that are possible; return a question about the first that is not."""
+    def _changes(self, item: Item, dish: Dish) -> tuple[list[str], list[str], Question | None]:
+        """Keep the changes that are possible; return a question about the first that is not.
+
+        What no menu lists and a kitchen can do becomes a note: "ranch on the side".
+        """
         good: list[str] = []
+        beside: list[str] = []
         bad: OrderError | None = None
         size = item.size or any_size(dish)
         old = list(item.changes[: item.yielding])
@@ -205,17 +209,19 @@ class Settling:
                 bad = bad or error
                 plain = words.removesuffix(" on the side")
                 if plain != words and self._possible(dish, size, [*good, plain]):
-                    good.append(plain)  # it can be had, but not beside
+                    good.append(plain)
+                    beside.append(words)
+                    bad = None if bad is error else bad
             else:
                 good.append(words)
         if bad is None:
-            return good, None
+            return good, beside, None
         facts = dict(bad.facts)
         facts.setdefault("name", dish.name)
         most = self._most(dish, str(facts.get("words") or ""))
         if most is not None:
             facts["most"] = most
-        return good, Question(bad.code, facts, self._draft(replace(item, changes=good)))
+        return good, beside, Question(bad.code, facts, self._draft(replace(item, changes=good)))
 
     def _gives_way(
         self, dish: Dish, size: str | None, good: list[str], old: Sequence[str], words: str
@@ -266,13 +272,18 @@ class Settling:
 
     def _said_in_name(self, item: Item, dish: Dish) -> list[str]:
         """Find choices in what a dish was called: the bread of a pastrami on rye."""
-        said = set(stems(item.words)) - set(stems(dish.name))
+        said, name = set(stems(item.words)), stems(dish.name)
         return [
             choice.name
             for group in self._menu.groups(dish)
-            if group.least and group.default is None
             for choice in group.choices
-            if set(stems(choice.name)) <= said
+            if set(words := stems(choice.name)) <= said
+            and not set(words) & {*name[:-1]}
+            and (
+                len(words) > 1 and words[-1] == name[-1]  # an iced black tea
+                if set(words) & {*name}
+                else group.least and group.default is None  # a pastrami on rye
+            )
         ][:1]
 
     def _starts_group(self, dish: Dish, words: str) -> bool:
@@ -414,6 +425,12 @@ class Settling:
         fields.update(more)
         op = "add_item" if item.line is None else "change_item"
         return Draft(op, {name: value for name, value in fields.items() if value is not None})
+
+
+def _without_what_is_in_it(changes: Sequence[str], dish: Dish) -> list[str]:
+    """Leave out what a dish has anyway, though it can be added as well: "a burger with ketchup"."""
+    contents = {stems(content) for content in dish.contains}
+    return [change for change in changes if stems(change) not in contents]
 
 
 def _part_fields(part: Item) -> dict[str, Any]:
