@@ -221,12 +221,13 @@ class Speech:
 
     def _contained(self, said: Sequence[Said], tokens: Words) -> Iterator[Said]:
         """Leave off what a dish contains, too: "no onions" means the red onions on it."""
-        if any(one.marks.amount != NO or one.target.choice is None for one in said):
+        if any(one.marks.amount != NO or one.target.group is None for one in said):
             return
-        names = {word for word in tokens if not self._may_surround(word)}
+        names = {word for word in tokens if (word,) not in MARKS and word not in JOINTS}
+        kind = KINDS.get(next(iter(names)), frozenset()) if len(names) == 1 else frozenset()
         for content in self._dish.contains:
             known = stems(content)
-            if names and names < set(known) and known[-1] in names:
+            if kind & set(known) or (names and names < set(known) and known[-1] in names):
                 yield replace(said[0], target=Target(content))
 
     # -- the target

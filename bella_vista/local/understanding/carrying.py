@@ -646,6 +646,14 @@ class Carrying:
         out = self._out
         if not said.definite or said.article or said.count or not said.options:
             return False
+        last = out.items[-1] if out.items else None
+        for split in last.splits if last is not None and said.size is not None else ():
+            if last is not None and split.count == 1 and said.size is not None:
+                if out.kitchen.size(last.name, said.size.words) == out.kitchen.size(
+                    last.name, split.size or ""
+                ):
+                    split.changes += [option.words for option in said.options]
+                    return True
         found = out.made_with(out.things, said.options[:1])
         rest = replace(said, ref="", options=said.options[1:])
         if len(found) != 1 or not rest.described:
@@ -823,6 +831,8 @@ class Carrying:
             or (number is not None and clash_of_choices)
             or (number is not None and (said.count or said.ref or item.size or item.changes))
         ):
+            if clash and said.options and number is None and not said.ref:
+                out.penalty += NEW_THOUGH_THERE  # "a large Margherita, small cheese"
             out.order(said, item.words, item.names, number or 1)
         else:
             out.change(item, said)

@@ -389,6 +389,8 @@ def _phrases(
         if phrase.does == "instead" and following is not None and following.word == "of":
             if end + 2 >= len(tokens) or number_at(tokens, end + 2) is None:
                 cost += 2.0  # "instead of the hot dog", but "three shots instead of the one"
+        if phrase.does == "a" and phrase.words == "any" and (following is None or following.stop):
+            cost += 1.5  # "on any"
         if phrase.words == "make that":
             cost += 0.5
         if phrase.does == "should" and len(words) == 1:

@@ -8,6 +8,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from bella_vista.local.english import numbers, vocabulary
+from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.tokens import Token, Words
 from state.errors import Ambiguous, NotOnMenu
 from state.menu import Dish, Menu
@@ -316,6 +317,8 @@ class Names:
     def _known(self, token: Token) -> bool:
         if token.stem in self._vocabulary or vocabulary.is_common(token.word):
             return True
+        if token.word in small_words():
+            return True
         return self.meaning(token.word) is not None
 
     def _apart(self, word: str, most: int = 3) -> tuple[str, ...]:
@@ -342,7 +345,7 @@ class Names:
 
     def _nearest(self, token: Token) -> str | None:
         word, own = token.word, token.stem
-        if own in self._vocabulary or vocabulary.is_common(word) or self.meaning(word) is not None:
+        if self._known(token):
             return None
         scores: dict[str, float] = {}
         near = process.extract(

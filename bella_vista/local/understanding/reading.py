@@ -162,6 +162,11 @@ class Said:
         )
 
     @property
+    def only_counts(self) -> bool:
+        """Whether nothing but a number is said, and perhaps words that are not on the menu."""
+        return not (self.head or self.ref or self.options or self.size or self.notes or self.parts)
+
+    @property
     def number(self) -> int | None:
         """How many, where "a" counts as one."""
         return 1 if self.count is None and self.article else self.count
@@ -205,6 +210,13 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     to.unknown.append(act.first)
                     to.strange = to.strange or (named.does == "dish" and not named.whole)
                     ends = act.first + 1
+                elif (
+                    (kind in _TELLING and ahead in ("begin", ""))
+                    and (now.number and now.only_counts)
+                    and now is not first
+                ):
+                    passed.pop()
+                    now.unknown.append(act.first)  # "two coffees", where there are none
                 elif after and kind in ("food", "word") and now.head is not None:
                     passed.pop()
                     to.unknown.append(act.first)

@@ -672,7 +672,10 @@ def _combo_of(search: Search, state: State, edge: Edge) -> bool:
 
 
 _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
-    "uncounted": lambda _, s, e: s[NUM] <= 0,
+    "uncounted": lambda _, s, e: (
+        s[NUM] <= 0 and s[JOINT] != _WITH and not (s[SAID] and s[JOINT] == _AND)
+    ),
+    "carried": lambda _, s, e: s[JOINT] == _WITH,
     "counted": lambda _, s, e: s[NUM] > 0,
     "corrected": lambda _, s, e: s[JOINT] == _CORRECT,
     "times": lambda _, s, e: s[JOINT] == _TIMES,
