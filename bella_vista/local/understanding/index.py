@@ -1,5 +1,6 @@
 """Everything a menu names, by the stems of its names: what a word may mean, and of which dishes."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -7,7 +8,7 @@ from typing import Literal
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
-from bella_vista.local.english import vocabulary
+from bella_vista.local.english import numbers, vocabulary
 from state.errors import OrderError
 from state.menu import Combo, Dish, Menu
 from state.menu.english import DISH_WORDS, EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
@@ -221,6 +222,9 @@ class Index:
             joined = "".join(name)
             if len(joined) >= 6:
                 yield (joined,)
+        for at, word in enumerate(name):
+            if word in _DIGITS:
+                yield (*name[:at], _DIGITS[word], *name[at + 1 :])  # 2% milk, two percent milk
         if others:
             yield from _others(name)
 
@@ -329,12 +333,20 @@ class Index:
 
     def _choices_in_names(self) -> None:
         """Let a choice stand in a name that ends as it does: "iced black tea" is an iced tea."""
+        several = Counter(
+            last
+            for item in self.items
+            for last in {stems(one)[-1] for one in (item.name, *item.aliases)}
+        )
         for dish in self._menu.dishes:
             entity = self._entities[self._bits[dish.name].bit_length() - 1]
             *first, last = stems(dish.name)
             for group in self._menu.groups(dish) if first else ():
                 for choice in group.choices:
                     words = stems(choice.name)
+                    short = (*words, last)
+                    if last not in words and several[last] == 1 and short not in self._meant:
+                        self._name(short, entity, _PART, whole=False)  # sweet tea
                     if len(words) > 1 and words[-1] == last and not set(words) & {*first}:
                         self._name((*first, *words), entity, _exact((*first, *words)))
 
@@ -646,6 +658,8 @@ _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "me
 _NO_KIND = frozenset(stem(word) for word in "add on choice extra option style side way kind".split())
 _KIND_WORDS = {stem("cheese"): "cheese"}
 _PIECES = ("piece", "pcs", "pc")
+_DIGITS = {stem(word): str(number) for word, number in numbers.UNITS.items() if number < 13}
+_DIGITS |= {digit: word for word, digit in _DIGITS.items()}
 _COUNTS = frozenset(str(number) for number in range(1, 25))
 _CORRECTED = frozenset(
     stem(word)

@@ -19,6 +19,7 @@ class Option:
         half: ``half`` or ``other half``.
         count: How many of it.
         side: Whether it is to lie beside.
+        place: Where it was said.
     """
 
     entity: Entity
@@ -27,6 +28,7 @@ class Option:
     half: str = ""
     count: int = 1
     side: bool = False
+    place: int = -1
 
     @property
     def words(self) -> str:
@@ -387,6 +389,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             to.size, to.ends = edge.entity, edge.end
         case "option":
             option = _option(edge.entity, act.value)
+            option.place = act.first
             if option.half == "half" and any(one.half == "half" for one in to.options):
                 option.half = "other half"
             to.options.append(option)
@@ -395,8 +398,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "replaced":
             to.replaced.append(Option(edge.entity))
         case "half":
-            if to.options:
-                to.options[-1].half = str(act.value)
+            _halve(to.options, str(act.value))
         case "side":
             if to.options:
                 to.options[-1].side = True
@@ -465,6 +467,18 @@ def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
             to.written_over.append(act.first)
     elif to.options[-1].no == fresh.no:
         to.options.pop()
+
+
+def _halve(options: list[Option], half: str) -> None:
+    """Put the last option on a half, and those before it where another half is told already.
+
+    "Pepperoni on one half, mushrooms and onions on the other"; but "onions, and ham on one half".
+    """
+    for at, option in reversed(list(enumerate(options))):
+        told = any(one.half for one in options[:at])
+        if option.half or option.no or (option is not options[-1] and not told):
+            return
+        option.half = half
 
 
 def _left_off(options: list[Option]) -> None:

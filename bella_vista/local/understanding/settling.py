@@ -137,8 +137,6 @@ class Settling:
         if item.size is not None:
             item = replace(item, size=self._menu.size(dish, item.size))
         item = replace(item, changes=[*item.changes, *self._said_in_name(item, dish)])
-        if item.line is None and not item.copied and item.source is None:
-            item = replace(item, changes=_without_what_is_in_it(item.changes, dish))
         good, notes, question = self._changes(item, dish)
         item = replace(item, notes=[*item.notes, *(n for n in notes if n not in item.notes)])
         if question is not None:
@@ -151,7 +149,18 @@ class Settling:
             chosen = self._menu.choose(dish, item.size or any_size(dish), item.changes)
         except OrderError as error:
             return None, Question(error.code, dict(error.facts), self._draft(item))
-        return self._draft(replace(item, changes=[one.words for one in chosen])), None
+        changes = [one.words for one in chosen]
+        if item.line is None and not item.copied and item.source is None:
+            changes = self._without_what_is_in_it(changes, item.size, dish)
+        return self._draft(replace(item, changes=changes)), None
+
+    def _without_what_is_in_it(
+        self, changes: list[str], size: str | None, dish: Dish
+    ) -> list[str]:
+        """Leave out what a dish has anyway, though it can be added as well: "a burger with ketchup"."""
+        contents = {stems(content) for content in dish.contains}
+        rest = [change for change in changes if stems(change) not in contents]
+        return rest if rest == changes or self._complete(dish, size, rest) else changes
 
     def _too_many(self, item: Item, draft: Draft) -> Question | None:
         limit = self._menu.restaurant.limits.quantity
@@ -201,11 +210,15 @@ class Settling:
             try:
                 self._menu.choose(dish, size, [*good, words])
             except ChoiceMissing as error:
+                if self._other_of_group(dish, words, item.changes):
+                    continue
                 if error.facts.get("group") and not self._starts_group(dish, words):
                     good.append(words)
                 else:
                     bad = bad or error
             except OrderError as error:
+                if self._other_of_group(dish, words, item.changes):
+                    continue  # "no bun, a lettuce wrap"
                 bad = bad or error
                 plain = words.removesuffix(" on the side")
                 if plain != words and self._possible(dish, size, [*good, plain]):
@@ -261,6 +274,13 @@ class Settling:
             for name in (choice.name, *choice.aliases)
         )
 
+    def _complete(self, dish: Dish, size: str | None, changes: Sequence[str]) -> bool:
+        try:
+            self._menu.choose(dish, size or any_size(dish), changes)
+        except OrderError:
+            return False
+        return True
+
     def _possible(self, dish: Dish, size: str | None, changes: Sequence[str]) -> bool:
         try:
             self._menu.choose(dish, size, changes)
@@ -282,7 +302,8 @@ class Settling:
             and (
                 len(words) > 1 and words[-1] == name[-1]  # an iced black tea
                 if set(words) & {*name}
-                else group.least and group.default is None  # a pastrami on rye
+                else (group.least and group.default is None)  # a pastrami on rye
+                or {*words, name[-1]} == said  # a sweet tea
             )
         ][:1]
 
@@ -294,6 +315,17 @@ class Settling:
             for group in self._menu.groups(dish)
             for heading in (group.name, *group.aliases)
         )
+
+    def _other_of_group(self, dish: Dish, words: str, changes: Sequence[str]) -> bool:
+        """Whether words leave off a whole group of which something else is chosen."""
+        said = stems(words.removeprefix("no "))
+        if not words.startswith("no "):
+            return False
+        for group in self._menu.groups(dish):
+            if said in {stems(one) for one in (group.name, *group.aliases)}:
+                names = {stems(n) for c in group.choices for n in (c.name, *c.aliases)}
+                return any(stems(change) in names for change in changes)
+        return False
 
     def _instead_of(self, dish: Dish) -> Iterable[str]:
         section = self._menu.section(dish.section)
@@ -425,12 +457,6 @@ class Settling:
         fields.update(more)
         op = "add_item" if item.line is None else "change_item"
         return Draft(op, {name: value for name, value in fields.items() if value is not None})
-
-
-def _without_what_is_in_it(changes: Sequence[str], dish: Dish) -> list[str]:
-    """Leave out what a dish has anyway, though it can be added as well: "a burger with ketchup"."""
-    contents = {stems(content) for content in dish.contains}
-    return [change for change in changes if stems(change) not in contents]
 
 
 def _part_fields(part: Item) -> dict[str, Any]:
