@@ -643,6 +643,11 @@ class Accounting:
         """
         if option.side and option.words in line.note:
             option = replace(option, side=False)
+        if option.no and option.entity.kind == "group":
+            words = option.entity.words
+            for thing in line.things:
+                if any(self._kitchen.chooses(one, words, thing.changes) for one in thing.names):
+                    return True  # "no bun, a lettuce wrap"
         if option.no:
             was = any(self._with(thing, Option(option.entity)) for thing in line.before)
             now = any(self._with(thing, Option(option.entity)) for thing in line.things)

@@ -207,6 +207,9 @@ class Carrying:
             for item in self._out.named(said.mask, self._out.things)
             if said.count in (None, item.quantity)
         ]
+        if said.count is None and not said.verb:
+            if any(self._out.named(said.mask, item.parts) for item in self._out.items):
+                return True  # "no ice in the sprite" of a combo
         waits = self._out.named(said.mask, self._out.waiting)
         if waits and said.count is None:
             self._out.spoken = waits[0]

@@ -59,6 +59,8 @@ RULES = """
   after        dish       combo_of           combo                   after   0.1
   any          one        -                  begin ref               after   begin.one
   after        one        adjoining          -                       after   0.1
+  after        one        combos             -                       after   0.1
+  after        other      combos             -                       after   0.1
   before       one        single             ref                     after   0.1
   out,after    it         -                  begin ref               after   begin.ref
   before       it         told               ref                     after   0.6

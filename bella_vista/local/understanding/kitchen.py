@@ -86,6 +86,17 @@ class Kitchen:
                 choices |= names
         return tuple(one for one in dish.contains if stems(one) in choices)
 
+    def chooses(self, name: str, group: str, changes: Sequence[str]) -> bool:
+        """Whether some changes choose from a group of a dish."""
+        dish, said = self.dish(name), {stems(change) for change in changes}
+        return dish is not None and any(
+            stems(word) in said
+            for one in self._menu.groups(dish)
+            if one.name == group
+            for choice in one.choices
+            for word in (choice.name, *choice.aliases)
+        )
+
     def fills(self, item: Item, words: str) -> bool:
         """Whether words choose something that has to be chosen for a thing and was not yet."""
         dish = self.dish(item.name)

@@ -690,6 +690,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     ),
     "replacing": lambda _, s, e: s[VERB] == "instead-of",
     "combined": lambda search, s, e: s[HEAD] > 0 and bool(s[MASK] & search._index.combos),
+    "combos": lambda search, s, e: s[NUM] > 1 and bool(s[MASK] & search._index.combos),
     "swapping": lambda _, s, e: (
         s[VERB] == "swap" or (s[VERB] == "instead-of" and not s[HEAD] and not s[FLAGS] & EARLIER)
     ),

@@ -34,7 +34,8 @@ class Settling:
         """Return the commands that order it, or what has to be asked first."""
         if item.quantity == 0:
             return [], []
-        wanted = _split(self._dealt_out(item))
+        combo = self._kitchen.combo(item.name)
+        wanted = self._dealt_combos(item, combo) if combo else _split(self._dealt_out(item))
         drafts: list[Draft] = []
         questions: list[Question] = []
         for one in wanted:
@@ -44,6 +45,24 @@ class Settling:
             elif draft is not None:
                 drafts.append(draft)
         return drafts, questions
+
+    def _dealt_combos(self, item: Item, combo: Combo) -> list[Item]:
+        """Give each combo its own: "two combos with fries, one with a cola and one with a lemonade"."""
+        number = item.quantity or 1
+        shares: list[list[Item]] = [[] for _ in range(number)]
+        left = list(item.parts)
+        for part in combo.parts if number > 1 else ():
+            seated = [one for one in left if one.name in part.dishes]
+            left = [one for one in left if one not in seated]
+            if len(seated) == number * part.choose > part.choose:
+                for at, one in enumerate(seated):
+                    shares[at // part.choose].append(one)
+            else:
+                for share in shares:
+                    share.extend(seated)
+        if left or all(share == shares[0] for share in shares):
+            return [item]
+        return [replace(item, quantity=1, parts=list(share)) for share in shares]
 
     def _dealt_out(self, item: Item) -> Item:
         """Give each its own: "three shakes: vanilla, chocolate without cream and strawberry"."""
@@ -319,13 +338,11 @@ class Settling:
     def _other_of_group(self, dish: Dish, words: str, changes: Sequence[str]) -> bool:
         """Whether words leave off a whole group of which something else is chosen."""
         said = stems(words.removeprefix("no "))
-        if not words.startswith("no "):
-            return False
-        for group in self._menu.groups(dish):
-            if said in {stems(one) for one in (group.name, *group.aliases)}:
-                names = {stems(n) for c in group.choices for n in (c.name, *c.aliases)}
-                return any(stems(change) in names for change in changes)
-        return False
+        return words.startswith("no ") and any(
+            self._kitchen.chooses(dish.name, group.name, changes)
+            for group in self._menu.groups(dish)
+            if said in {stems(one) for one in (group.name, *group.aliases)}
+        )
 
     def _instead_of(self, dish: Dish) -> Iterable[str]:
         section = self._menu.section(dish.section)
@@ -355,6 +372,12 @@ class Settling:
                 return None, Question(question.code, question.facts, waiting)
             parts.append(settled)
         item = replace(item, parts=parts)
+        names = [part.name or "" for part in parts]
+        for at, name in enumerate(names):
+            if not self._kitchen.room_for(combo, names[:at], name):
+                kept = replace(item, parts=parts[:at])
+                facts = {"name": combo.name, "words": name, "possible": []}
+                return None, Question("choice_not_possible", facts, self._draft(kept))
         open_part = self._kitchen.open_part(combo, [part.name or "" for part in parts])
         if open_part is not None:
             count, possible = open_part
