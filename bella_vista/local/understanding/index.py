@@ -1,5 +1,6 @@
 """Everything a menu names, by the stems of its names: what a word may mean, and of which dishes."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -383,15 +384,22 @@ class Index:
                     typed.setdefault(run, words)
                     partly.setdefault(run, {})[bit] = missing
         own_runs = {run: sum(bits) for run, bits in partly.items()}
+        names = [
+            name
+            for group in self._menu.options.values()
+            if of_group.get(group.name)
+            for name in {stems(n) for one in group.choices for n in (one.name, *one.aliases)}
+        ]
+        shared = {name for name, groups in Counter(names).items() if groups > 1}
         for group in self._menu.options.values():
             mask = of_group.get(group.name, 0)
             if not mask:
                 continue
-            headings = [
-                heading
+            headings = {
+                heading: name
                 for name in (group.name, *group.aliases)
                 if (heading := stems(name))[:1] not in MARKS
-            ]
+            }
             for heading in headings:
                 whole = groups.get(heading)
                 if whole is None:
@@ -404,11 +412,13 @@ class Index:
             for choice in group.choices:
                 for name in (choice.name, *choice.aliases):
                     base = list(self._ways(stems(name)))
-                    spoken = [*base]
-                    for heading in headings:
-                        spoken += [(*base[0], *heading), (*heading, *base[0])]
-                    for way in spoken:
-                        entity = option(way, name)
+                    spoken = [(way, name) for way in base]
+                    for heading, called in headings.items():
+                        # Almond milk, where almond is a syrup, too.
+                        words = f"{name} {called}" if base[0] in shared else name
+                        spoken += [((*base[0], *heading), words), ((*heading, *base[0]), words)]
+                    for way, words in spoken:
+                        entity = option(way, words)
                         entity.mask |= mask
                         if group.counted:
                             entity.tallied |= mask
