@@ -216,7 +216,9 @@ class Speech:
                             found.append((target, marks))
                 if found:
                     said = self._meant(found, before, text)
-                    return [*said, *self._contained(said, tokens)] if look == self._exactly else said
+                    return (
+                        [*said, *self._contained(said, tokens)] if look == self._exactly else said
+                    )
         return None
 
     def _contained(self, said: Sequence[Said], tokens: Words) -> Iterator[Said]:

@@ -106,6 +106,9 @@ class Accounting:
             for about in (one, one.become):
                 if about is not None:
                     lost.extend(tokens[place].word for place in about.written_over)
+            points = one.more and one.become is None and (one.head or one.ref)
+            if points and not any(line.waits or line.quantity > line.had for line in lines):
+                lost.append(_words(one, said[at + 1 :], tokens))
             if (word := self._of_several(one, said[at + 1 :], lines, tokens)) is not None:
                 lost.append(word)
             if at and _only_a_number(one) and _removes(said[at - 1]):
@@ -115,6 +118,8 @@ class Accounting:
                 continue  # it could not be had, and so it is left out
             if one.kept and one.become is None and self._as_it_was(one, lines):
                 continue
+            if at and one.verb == "remove" and any(earlier.spared for earlier in said[:at]):
+                one = replace(one, spared=True)
             if one.place in which or one.count == 0 or self._is_asked(one, asked):
                 continue
             if after is not None and after.correct and one.verb != "remove":
@@ -201,7 +206,13 @@ class Accounting:
             counted: Whether its number is to be there.
             split: Whether what follows says that some of them are different.
         """
-        if said.verb == "remove" or said.off or said.denied or said.verb == "instead-of":
+        if (
+            said.verb == "remove"
+            or said.off
+            or said.denied
+            or said.spared
+            or said.verb == "instead-of"
+        ):
             return self._not_gone(said, lines)
         about = said.become if said.become is not None else said
         if said.verb == "swap" and said.head is None and said.options and about.options:
@@ -296,6 +307,9 @@ class Accounting:
 
     def _not_gone(self, said: Said, lines: Sequence[_Line]) -> str | None:
         """Return what was to go and is still there."""
+        if said.spared:
+            stays = [line for line in lines if line.quantity and self._named(line, said.mask)]
+            return None if stays or said.ref else said.words
         if said.verb == "instead-of" and not (said.head or said.ref or said.described):
             return None  # "two, not three"
         if said.head is None and not said.ref and said.options:
@@ -351,7 +365,7 @@ class Accounting:
                 added[names[0]] = added.get(names[0], 0) + line.quantity - had
         for name, count in added.items():
             bit = self._index.bit(name)
-            there: object = any(line.had and self._named(line, bit, before=True) for line in lines)
+            there: object = any(self._is(thing, bit) for line in lines for thing in line.before)
             told: list[int] = []
             for at, one in enumerate(said):
                 told.extend(_told(one, bit, there="line" if there else bool(told)))
@@ -398,6 +412,9 @@ class Accounting:
             if denied.edge.does == "size" and len(after) > 1 and after[1].edge.does == "option":
                 denied = after[1]
             does = denied.edge.does
+            points = len(after) > 1 and after[1].edge.does in ("one", "number")
+            if does == "option" and points and any(line.before != line.things for line in lines):
+                continue  # "not the chicken one, the paneer one should be hot"
             if does == "option" and "on" not in between:
                 if not self._left_out(Option(denied.edge.entity), lines):
                     yield f"not {tokens[denied.first].word}"
@@ -648,6 +665,9 @@ class Accounting:
             for thing in line.things:
                 if any(self._kitchen.chooses(one, words, thing.changes) for one in thing.names):
                     return True  # "no bun, a lettuce wrap"
+        if option.no and option.amount:  # "no extra jalapenos"
+            much = replace(option, no=False)
+            return not any(self._with(thing, much) for thing in line.things)
         if option.no:
             was = any(self._with(thing, Option(option.entity)) for thing in line.before)
             now = any(self._with(thing, Option(option.entity)) for thing in line.things)
@@ -717,7 +737,19 @@ class Accounting:
                 and (not option.side or change.endswith("on the side"))
             ):
                 return True
-        return len(thing.names) > 1
+        return len(thing.names) > 1 or self._is_kind(thing, option)
+
+    def _is_kind(self, thing: _Thing, option: Option) -> bool:
+        """Whether it is said of a choice how much there is to be of its kind: "easy on the dressing"."""
+        if not (option.amount or option.side):
+            return False
+        for name in thing.names:
+            for change in thing.changes:
+                if self._kitchen.is_kind(name, change, option.entity.words):
+                    words = option.of(self._kitchen.choice(name, change))
+                    if set(self._kitchen.made(name, words) or ("",)) <= set(thing.changes):
+                        return True
+        return False
 
 
 def _stays(step: Step) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from bella_vista.local.understanding.asides import bare
-from bella_vista.local.understanding.combos import change_part, put_together
+from bella_vista.local.understanding.combos import change_part, change_parts, put_together
 from bella_vista.local.understanding.corrections import (
     bring_back,
     only,
@@ -44,7 +44,11 @@ _LIKE_A_DISH = 1.2
 """What it costs to take the name of a dish that is on the order for an option."""
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
 _STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
-_AND, _OR, _ON, _THE = (JOINTS.index(name) for name in ("and", "or", "on", "the"))
+_SUCH = ("of-them", "same", "again")
+"""What "another one" may be of."""
+_AND, _OR, _ON, _THE, _COMMA, _BUT = (
+    JOINTS.index(name) for name in ("and", "or", "on", "the", "comma", "but")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,7 @@ class Carrying:
         self._talk = talk
         self._gives_way: Item | None = None
         self._announced: list[Item] = []
+        self._emptied = False
 
     def carry(self, reading: Sequence[Said]) -> Outcome:
         """Carry out all items of a reading, one after the other."""
@@ -93,7 +98,7 @@ class Carrying:
                 self._out.place = said.place
                 self._out.leaving = _leaving(reading[at + 1 :])
                 self._carry(said, reading[at + 1 :])
-            elif said.verb in ("remove", "swap"):
+            elif said.verb in ("remove", "swap") or said.spared:
                 self._out.penalty += NO_EFFECT
         put_together(self._out)
         if whole:
@@ -126,10 +131,14 @@ class Carrying:
             self._out.penalty += NOT_THERE if said.described else 0.0
         elif said.verb == "instead-of":
             self._instead_of(said)
+        elif said.spared:
+            self._spare(said, following)
         elif said.verb == "remove" or said.denied:
-            self._remove(said)
+            self._remove(said, following)
         elif said.verb in ("change", "swap") or said.become is not None:
             self._change(said)
+        elif said.more and said.ref in _SUCH:
+            self._again(said)
         elif said.partial and (said.head or said.ref) and self._some_of(said):
             pass
         elif said.head is not None:
@@ -161,6 +170,7 @@ class Carrying:
             return
         if said.ref == "all" and said.described:  # "both pizzas without onions"
             if found := out.named(said.mask, out.things):
+                self._several(found)
                 self._become(replace(said, head=None, count=None), found)
                 return
             out.penalty += NOT_THERE
@@ -176,10 +186,18 @@ class Carrying:
             return
         if said.back and not there and bring_back(out, said, self._situation.before):
             return
+        if said.definite and said.parts and there and said.number is None and said.verb != "add":
+            if change_parts(out, there[-1], said):  # "tots with the meal instead of the fries"
+                return
         if only(out, said, there) or self._speaks_of(said, following):
             return
         if there and (said.copies or (said.more and not said.described and not said.parts)):
-            out.repeat(there[-1], said)
+            if len({item.names for item in there}) > 1 and not said.copies:
+                out.add(out.make(self._of_those(said, there)))  # which of them is asked
+            else:
+                out.repeat(there[-1], said)
+        elif there and said.more and not said.parts and not said.size and not out.items:
+            self._another(said, there)
         elif there and not said.more and said.verb != "add" and self._set_right(said, there):
             pass
         elif said.instead or self._gives_way is not None:
@@ -194,6 +212,7 @@ class Carrying:
             pass
         elif not self._announced_before(said):
             out.penalty += NOT_THERE if said.copies else 0.0
+            out.penalty += NEW_THOUGH_THERE if said.more and out.there else 0.0
             item = out.add(out.make(said))
             if said.count is not None and said.count > 1:
                 self._announce(item, said, following)
@@ -217,10 +236,30 @@ class Carrying:
             return True
         if not found or said.instead or self._gives_way is not None:
             return False
-        if found[-1].line is not None and not (following and not following[0].head):
+        within = said.joint == _ON and self._out.kitchen.combo(found[-1].name) is not None
+        if found[-1].line is not None and not (following and (within or not following[0].head)):
             return False
         self._out.spoken = found[-1]
         return True
+
+    def _another(self, said: Said, there: Sequence[Item]) -> None:
+        """Order one more of a dish, otherwise made: "another gyoza, steamed this time"."""
+        out = self._out
+        if len({item.names for item in there}) == 1 and out.says_but(said):
+            out.repeat(there[-1], said)
+            return
+        item = out.make(self._of_those(said, there))
+        sizes = {one.size for one in there if one.names == item.names}
+        if item.size is None and len(sizes) == 1:
+            item.size = sizes.pop()
+        out.add(item)
+
+    def _of_those(self, said: Said, there: Sequence[Item]) -> Said:
+        """Take what may be of many dishes for one of those that are on the order."""
+        mask = 0
+        for item in there:
+            mask |= self._out.mask(item)
+        return replace(said, mask=said.mask & mask)
 
     def _set_right(self, said: Said, there: Sequence[Item]) -> bool:
         """Make a line what was meant: "the large one", "no, I wanted two tiramisus"."""
@@ -350,7 +389,7 @@ class Carrying:
                 out.penalty += NEW_THOUGH_THERE  # rather a part of it gives way
             if fresh and fresh[-1].spoken < said.place:
                 out.items.remove(fresh[-1])
-                out.become(old, fresh[-1])
+                out.give_place(old, fresh[-1])
             else:
                 self._gives_way = old
             return
@@ -363,6 +402,8 @@ class Carrying:
             if not out.there:
                 out.penalty += 1.0  # it was never ordered: nothing is to go
                 return
+        if said.head is not None and out.gave_way(said.mask):
+            return
         out.penalty += NOT_THERE
         if said.head is not None:
             out.not_found(said)
@@ -382,11 +423,11 @@ class Carrying:
             out.add(item)
         else:
             old.gone = 0
-            out.become(old, item)
+            out.give_place(old, item)
 
     # -- taking off ------------------------------------------------------------------------------------------
 
-    def _remove(self, said: Said) -> None:
+    def _remove(self, said: Said, following: Sequence[Said] = ()) -> None:
         out = self._out
         if said.head is None and not said.ref and said.options:
             self._leave_off(said)
@@ -394,6 +435,9 @@ class Carrying:
         if said.ref == "it" and self._asked_about() is not None:
             return  # "then I don't want that": it was only asked about
         if said.ref in ("whole", "all") and said.head is None and not said.options and out.things:
+            if following and (following[0].joint == _BUT or following[0].denied):
+                out.penalty += NOT_THERE  # "everything but the soup"
+            self._emptied = True
             found = out.things
         else:
             found = targets(out, said)
@@ -409,6 +453,30 @@ class Carrying:
             return
         for item in found:
             out.take_off(item, count)
+
+    def _spare(self, said: Said, following: Sequence[Said]) -> None:
+        """Take off all but what is named: "remove everything except the soup and the tea"."""
+        if said.verb != "remove" and not self._emptied:
+            self._out.penalty += LOOSE
+            return
+        for line in self._out.lines:
+            line.gone = 0
+        spared = targets(self._out, said) if said.head is not None or said.ref else []
+        missing = not spared
+        for one in following:
+            if one.verb == "remove" and one.joint in (_AND, _COMMA) and (one.head or one.ref):
+                found = targets(self._out, one)
+                missing = missing or not found
+                spared += found
+                one.kept = True
+        if missing:
+            self._nothing_to_remove(said)
+            return
+        for item in self._out.things:
+            if item not in spared:
+                self._out.take_off(item, None)
+            elif said.partial and len(spared) == 1:
+                self._out.take_off(item, max(0, (item.quantity or 1) - (said.count or 1)))
 
     def _nothing_to_remove(self, said: Said) -> None:
         out = self._out
@@ -434,6 +502,8 @@ class Carrying:
                 item.changes.append(option.words)
                 out.touch(item)
                 done = True
+            elif len(said.options) > 1:
+                out.penalty += NOT_THERE
         if not done and out.waiting:
             out.settle(out.waiting[0])  # it could not be had anyway
         elif not done:
@@ -458,6 +528,8 @@ class Carrying:
             else:
                 self._fragment(become)
             return
+        if become is said and said.ref == "one" and self._the_one(said):
+            return
         found = targets(out, said)
         if become.head is not None and said.ref == "it" and become is not said:
             there = out.named(become.mask, out.things)  # "make it three tiramisus"
@@ -479,7 +551,14 @@ class Carrying:
         turns = become is not said and become.head is not None and become.number is None
         if turns and out.named(become.mask, out.there):
             out.penalty += NEW_THOUGH_THERE  # "make the fries large and the shake chocolate"
+        if said.ref == "all" and said.head is not None:
+            self._several(found)
         self._change_these(said, become, found)
+
+    def _several(self, found: Sequence[Item]) -> None:
+        """Note that "both" or "all" was said of one thing only."""
+        if sum(item.quantity or 1 for item in found) < 2:
+            self._out.penalty += NOT_THERE / 2
 
     def _of_waiting(self, said: Said, become: Said) -> bool:
         """Give something to one of the things that wait, where it is named: "tahini in the falafel"."""
@@ -559,7 +638,11 @@ class Carrying:
             found = out.things
         else:
             found = out.made_with(out.things, said.options) if said.options else []
-        return bool(found) and (not said.described or bool(out.made_with(found, said.options)))
+        if said.described:
+            found = out.made_with(found, said.options)
+        if found:
+            out.spoken = found[-1]
+        return bool(found)
 
     def _move(self, said: Said) -> None:
         """Take something off the one thing that has it, and put it on another."""
@@ -610,6 +693,8 @@ class Carrying:
         source = last.source if last is not None else None
         if said.ref in ("same", "again"):
             self._again(said)
+        elif said.ref == "one" and said.joint == _ON and said.definite and len(said.options) == 1:
+            out.penalty += LOOSE  # "no ketchup on the bacon one"
         elif said.ref == "one":
             pointed = said.described and not out.waiting
             if not pointed or not (self._this(said) if said.ordinal else self._the_one(said)):
@@ -657,7 +742,7 @@ class Carrying:
                 ):
                     split.changes += [option.words for option in said.options]
                     return True
-        found = out.made_with(out.things, said.options[:1])
+        found = out.described(out.things, said.options[:1])
         rest = replace(said, ref="", options=said.options[1:])
         if len(found) != 1 or not rest.described:
             return False
@@ -724,7 +809,8 @@ class Carrying:
     def _again(self, said: Said) -> None:
         out = self._out
         if out.last is not None:
-            count = said.count or (out.last.quantity if said.ref == "same" else None)
+            all_of_them = said.ref == "same" and not said.more
+            count = said.count or (out.last.quantity if all_of_them else None)
             out.repeat(out.last, replace(said, count=count))
         elif (topic := self._situation.topic) is not None:
             out.order(said, topic, (topic,))

@@ -63,6 +63,7 @@ RULES = """
   after        other      combos             -                       after   0.1
   before       one        single             ref                     after   0.1
   out,after    it         -                  begin ref               after   begin.ref
+  any          turned     -                  begin turned            after   begin.ref
   before       it         told               ref                     after   0.6
   out,after    them       -                  begin ref               after   begin.ref
   before       them       told               ref                     after   0.4
@@ -78,7 +79,10 @@ RULES = """
   any          whole      -                  begin ref               after   begin.whole
   before       whole      -                  ref                     after   0.4
   any          same       -                  begin ref               after   begin.ref
+  before       same       pointed            ref                     after   0.1
   before       same       -                  ref                     after   0.4
+  any          except     dropping           begin spare             before  begin.ref
+  after        except     emptying           begin spare             before  begin.ref
   after        same       headful            copied                  after   0.2
   before,after free       optioned           free                    same    0.0
   any          undo       -                  begin ref               after   begin.ref
@@ -94,7 +98,8 @@ RULES = """
   before       size       corrected          size                    before  0.1
   after        size       becoming           become size             after   0.1
   after        size       unsized            size                    after   open.size
-# --- what is on it ---------------------------------------------------------------------------------------
+# --- what is done to it, and what is on it ---------------------------------------------------------------------------------------
+  any          done       -                  begin done              before  begin.ref
   any          option     -                  begin option            before  begin.option
   before       option     -                  option                  before  open.before
   after        option     becoming           become option           after   open.option
@@ -118,6 +123,9 @@ RULES = """
   before       amount     -                  pend                    before  0.1
   after        amount     -                  pend                    after   0.05
   any          no         -                  begin deny              before  begin.no
+  any          no-extra   -                  begin deny              before  begin.no
+  before       no-extra   -                  deny                    before  0.3
+  after        no-extra   -                  deny                    after   0.0
   before       no         -                  deny                    before  0.3
   after        no         -                  deny                    after   0.0
   before       half       -                  pend                    before  0.1

@@ -417,16 +417,27 @@ class Index:
                     typed.setdefault(run, words)
                     partly.setdefault(run, {})[bit] = missing
         own_runs = {run: sum(bits) for run, bits in partly.items()}
+        names = [
+            name
+            for group in self._menu.options.values()
+            if of_group.get(group.name)
+            for name in {stems(n) for one in group.choices for n in (one.name, *one.aliases)}
+        ]
+        shared = {name for name, groups in Counter(names).items() if groups > 1}
         for group in self._menu.options.values():
             mask = of_group.get(group.name, 0)
             if not mask:
                 continue
-            headings = [
-                heading
+            headings = {
+                heading: name
                 for name in (group.name, *group.aliases)
                 if (heading := stems(name))[:1] not in MARKS
-            ]
-            kinds = [*headings, *(heading[-1:] for heading in headings if _is_kind(heading))]
+            }
+            kinds = {
+                heading[-1:]: name
+                for heading, name in headings.items()
+                if _is_kind(heading) and heading[-1:] not in headings
+            }
             for heading in headings:
                 whole = groups.get(heading)
                 if whole is None:
@@ -439,11 +450,13 @@ class Index:
             for choice in group.choices:
                 for name in (choice.name, *choice.aliases):
                     base = list(self._ways(stems(name)))
-                    spoken = [*base]
-                    for heading in kinds:
-                        spoken += [(*base[0], *heading), (*heading, *base[0])]
-                    for way in spoken:
-                        entity = option(way, name)
+                    spoken = [(way, name) for way in base]
+                    for heading, called in (*headings.items(), *kinds.items()):
+                        # Almond milk, where almond is a syrup, too.
+                        words = f"{name} {called}" if base[0] in shared else name
+                        spoken += [((*base[0], *heading), words), ((*heading, *base[0]), words)]
+                    for way, words in spoken:
+                        entity = option(way, words)
                         entity.mask |= mask
                         if group.counted:
                             entity.tallied |= mask
@@ -655,7 +668,9 @@ _BESIDE = frozenset(("and", "with", "in", "on"))
 _PASSED_OVER = frozenset(("a", "of", "the", "an", "de"))
 _ADDED = frozenset(("and", "n"))
 _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "menu"))
-_NO_KIND = frozenset(stem(word) for word in "add on choice extra option style side way kind".split())
+_NO_KIND = frozenset(
+    stem(word) for word in "add on choice extra option style side way kind".split()
+)
 _KIND_WORDS = {stem("cheese"): "cheese"}
 _PIECES = ("piece", "pcs", "pc")
 _DIGITS = {stem(word): str(number) for word, number in numbers.UNITS.items() if number < 13}

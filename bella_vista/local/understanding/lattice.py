@@ -88,6 +88,7 @@ def lattice(
         entity = offered.get(stems[first])
         if entity is not None:
             edges[first].append(Edge("dish", first + 1, 0.6, entity, words=token.word))
+        _done(edges[first], tokens, first, index)
     _slips(edges, tokens, stems, index)
     _joined(edges, tokens, stems, index)
     passed: list[Passed] = []
@@ -107,6 +108,17 @@ def lattice(
         for edge in here:
             edge.code = hash((edge.does, edge.value, edge.entity.number))
     return Lattice(tokens, edges, passed)
+
+
+def _done(here: list[Edge], tokens: Sequence[Token], first: int, index: Index) -> None:
+    """Find the verb of a choice, before what it is to be done to: "toast it", where one is "toasted"."""
+    word = tokens[first].word
+    if first + 1 == len(tokens) or tokens[first + 1].word not in _DONE_TO or len(word) < 3:
+        return
+    for done in (f"{word}ed", f"{word}d", f"{word}{word[-1]}ed"):
+        for _, meant in index.at([stem(done)], 0):
+            if meant.entity.kind == "option" and meant.whole and stem(done) != stem(word):
+                here.append(Edge("done", first + 1, 0.1, meant.entity, words=word))
 
 
 def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index) -> None:
@@ -340,9 +352,7 @@ def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         here.append(Edge("of", end, 0.1, words="of the"))
 
 
-def _phrases(
-    edges: list[list[Edge]], tokens: Sequence[Token], first: int, index: Index
-) -> None:
+def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int, index: Index) -> None:
     here = edges[first]
     if tokens[first].word == "of":
         _of_so_many(here, tokens, first)
@@ -359,6 +369,9 @@ def _phrases(
             or (first and tokens[first - 1].word in ("half", "side"))
         ):
             continue
+        if phrase.words.endswith("my mind") and following is not None:
+            if following.word in ("about", "on"):
+                continue  # that takes back what follows it
         if phrase.words in _LEFT and following is not None and following.word in ("out", "off"):
             continue
         if phrase.does == "because":
@@ -393,6 +406,14 @@ def _phrases(
             cost += 1.5  # "on any"
         if phrase.words == "make that":
             cost += 0.5
+        if (
+            phrase.does in ("it", "them")
+            and phrase.words in _THAT
+            and following is not None
+            and not following.stop
+        ):
+            if any(edge.does == "dish" for edge in edges[end]):
+                cost += 0.4  # "make that burger a double"
         if phrase.does == "should" and len(words) == 1:
             cost += 0.25
         if phrase.does == "instead-of" and phrase.words == "not":
@@ -425,7 +446,7 @@ def _passing(token: Token, here: Sequence[Edge], kind: str) -> Passed:
     ):
         kind = "number"
     elif token.word in ("not", "never") or (
-        kinds & {"no", "remove", "amount", "half", "correct"} and "filler" not in kinds
+        kinds & {"no", "no-extra", "remove", "amount", "half", "correct"} and "filler" not in kinds
     ):
         kind = "no"
     elif any(edge.does in _NAMED for edge in here):
@@ -458,7 +479,11 @@ _COUNTED_PEOPLE = [
 _AFTER_PEOPLE = frozenset("so and but today now tonight years year he she".split())
 _BEFORE_OPTIONS = frozenset("no extra without light hold".split())
 _SO_MANY = frozenset(("the", "those", "these", "my"))
+_DONE_TO = frozenset("it them that this those these the both my his her all one".split())
+_THAT = frozenset(("that", "this", "those", "these"))
 _LEFT = frozenset(("leave it", "leave that"))
 _LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))
-_AFTER_NO = frozenset("a an wait sorry make actually i two three four five six just that it the".split())
+_AFTER_NO = frozenset(
+    "a an wait sorry make actually i two three four five six just that it the".split()
+)
 _WHOLE = {stem(word): word for word in ("please", "change", "large", "instead", "without")}

@@ -7,10 +7,11 @@ from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Question
+from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Option, Said
 from state.menu.words import stems
 
-NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH = 2.0, 2.0, 1.0, 2.2, 0.6
+NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH, OTHER = 2.0, 2.0, 1.0, 2.2, 0.6, 0.5
 """What it costs a reading that it does not fit what is on the order."""
 
 
@@ -160,12 +161,38 @@ class Outcome:
         """Return the things that have all these options, or lack them where they are to be left off."""
         return [item for item in items if all(self._made_with(item, one) for one in options)]
 
+    def described(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
+        """Return the things that some options tell from others: how they are made, or are called.
+
+        "The bacon one" is the one with bacon; else the one that is called so, or has it as it comes.
+        """
+        if made := self.made_with(items, options):
+            return made
+        if any(one.no for one in options):
+            return []
+        words = [set(stems(one.entity.words)) for one in options]
+        called = [
+            item for item in items if all(one <= set(stems(item.name or "")) for one in words)
+        ]
+        return called or [
+            item for item in items if all(self.has(item, one.entity.words) for one in options)
+        ]
+
     def _made_with(self, item: Item, option: Option) -> bool:
         return any(
             option.no == change.startswith("no ")
             and self.is_called(one, change, option.entity.words)
             for one in (item, *item.parts)
             for change in one.changes
+        )
+
+    def gave_way(self, mask: int) -> bool:
+        """Whether a line was of some dish, or had it in a combo, and no longer is or has."""
+        return any(
+            self.named(mask, (was, *was.parts)) and not self.named(mask, (item, *item.parts))
+            for item in self.touched
+            if item.line is not None
+            for was in (on_order(item.line, self.kitchen),)
         )
 
     def section(self, item: Item) -> str:
@@ -176,6 +203,11 @@ class Outcome:
     def told(self, places: Iterable[int]) -> str:
         """Return the guest's words at some places."""
         return " ".join(self._words[at] for at in sorted(places))
+
+    def says_but(self, said: Said) -> bool:
+        """Whether a "but" stands between what something is called and how it is to be."""
+        first, last = said.named[1], min(said.told, default=said.named[1])
+        return "but" in self._words[first:last]
 
     # -- new things ------------------------------------------------------------------------------------------
 
@@ -200,9 +232,7 @@ class Outcome:
                 item.parts.append(chosen)
         return item
 
-    def _called_by_option(
-        self, names: tuple[str, ...], said: Said
-    ) -> tuple[tuple[str, ...], Said]:
+    def _called_by_option(self, names: tuple[str, ...], said: Said) -> tuple[tuple[str, ...], Said]:
         """Take "pho with chicken" for the chicken pho, where several are called pho."""
         for option in said.options if len(names) > 1 else ():
             words = set(stems(option.entity.words))
@@ -282,6 +312,15 @@ class Outcome:
     def _put(self, item: Item, option: Option) -> None:
         """Give a thing an option; what says the opposite goes: "put the basil back on"."""
         words = option.entity.words
+        if option.no and option.amount and self._without(item, option):
+            return
+        chosen = self._chosen(item, option)
+        if chosen is not None:
+            choice = self.kitchen.choice(item.name, item.changes.pop(chosen))
+            item.yielding -= 1
+            if not option.no:
+                item.changes.append(option.of(choice))
+            return
         opposite = [
             change
             for change in item.changes[: item.yielding]
@@ -292,6 +331,31 @@ class Outcome:
             item.yielding -= 1
         if not opposite or self.kitchen.has(item.name, words) == option.no:
             item.changes.append(option.words)  # otherwise it is as it comes
+
+    def _without(self, item: Item, option: Option) -> bool:
+        """Take back how much there was to be: "no extra jalapenos"."""
+        much = [
+            at
+            for at, one in enumerate(item.changes)
+            if option.amount in one.split() and self.is_called(item, one, option.entity.words)
+        ]
+        for at in reversed(much):
+            del item.changes[at]
+            item.yielding -= at < item.yielding
+        return bool(much)
+
+    def _chosen(self, item: Item, option: Option) -> int | None:
+        """Find the choice that is there already and is meant: the ranch, by "easy on the dressing"."""
+        words, there = option.entity.words, item.changes[: item.yielding]
+        if not (option.no or option.amount or option.side) or option.half:
+            return None
+        if self.kitchen.made(item.name, words):
+            if any(self.is_called(item, one, words) for one in there):
+                return None
+        if option.no and self.kitchen.has(item.name, words):
+            return None
+        found = [at for at, one in enumerate(there) if self.kitchen.is_kind(item.name, one, words)]
+        return found[0] if len(found) == 1 else None
 
     def give_way(self, item: Item, options: Sequence[Option], for_: Sequence[str] = ()) -> bool:
         """Take off what is to give way: "ranch instead of blue cheese"; returns whether all was there."""
@@ -309,7 +373,9 @@ class Outcome:
             item.yielding -= at < item.yielding
         if gone:
             return True
-        others = [one for one in (*item.changes, *for_) if not one.startswith("no ")]
+        comes = self.kitchen.made(item.name, words) == ()
+        new = item.changes if comes else item.changes[item.yielding :]
+        others = [one for one in (*new, *for_) if not one.startswith("no ")]
         if any(self.kitchen.excludes(item.name, words, one) for one in others):
             return True  # the other choice takes its place by itself
         if self.kitchen.has(item.name, words):
@@ -350,14 +416,17 @@ class Outcome:
             return
         if self._into_combo(item, said):
             return
-        fresh = self.make(said)
+        self.give_place(item, self.make(said))
+        if said.count is not None:
+            item.quantity = said.count
+
+    def give_place(self, item: Item, fresh: Item) -> None:
+        """Put another thing in the place of one; what was said of that stays as far as it can."""
         kept = [one for one in item.changes if self.kitchen.fits(fresh.name, one)]
         size = item.size if item.size and self.kitchen.size(fresh.name, item.size) else None
         self.become(item, fresh)
         item.size = fresh.size or size
         item.changes[:0] = kept
-        if said.count is not None:
-            item.quantity = said.count
 
     def become(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one."""

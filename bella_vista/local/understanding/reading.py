@@ -33,7 +33,10 @@ class Option:
     @property
     def words(self) -> str:
         """It in words that the menu understands."""
-        words = self.entity.words
+        return self.of(self.entity.words)
+
+    def of(self, words: str) -> str:
+        """Return the same said of something else: "light", of a choice that is on the order."""
         if self.no:
             words = f"no {words}"
         else:
@@ -85,6 +88,7 @@ class Said:
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
         besides: Whether it comes beside what is there: "a cola too".
+        spared: Whether it is all that stays: "remove everything but the cola".
         kept: Whether it is to stay as it is: "the cola is fine".
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
@@ -127,6 +131,7 @@ class Said:
     strange: bool = False
     back: bool = False
     besides: bool = False
+    spared: bool = False
     kept: bool = False
     copies: bool = False
     exact: bool = False
@@ -366,6 +371,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 f"{now.words} {edge.words}",
             )
             now.combo = edge.entity
+            now.definite = now.definite or bool(act.value)
         case "parts":
             now.parts.append(Said(count=int(act.value)))
         case "part":
@@ -420,6 +426,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 to.options[-1].no = True
         case "copied":
             now.copies = True
+        case "spare":
+            now.spared = True
         case "back":
             now.back = True
         case "kept":

@@ -380,6 +380,12 @@ class Search:
             state[FLAGS] |= POINTED
         return 0.0 if not state[PEND] else UNFOUND
 
+    def _turned(self, state: State, edge: Edge, place: int) -> float:
+        """Take "can that be" for the thing that was spoken of last, and what it should be."""
+        state[HEAD] = -2
+        self._act(state, "ref", edge, place, "it")
+        return self._should(state, edge, place)
+
     def _head(self, state: State, edge: Edge, place: int) -> float:
         entity = edge.entity
         state[HEAD] = entity.number
@@ -402,10 +408,11 @@ class Search:
     def _amount_of_head(self, state: State, place: int) -> float:
         """Take "extra" before a dish as one more of it, and half of it as it stands."""
         pend, state[PEND] = state[PEND], ()
-        if pend == (("no", ""),):
+        if pend[:1] == (("no", ""),):
+            doubled = state[OP] == "remove"
             state[OP] = "remove"
             self._act(state, "deny", None, place)
-            return 3.0 if state[NUM] > 0 else 0.3
+            return 3.0 if state[NUM] > 0 or doubled else 0.3
         if pend and pend[0][0] == "amount" and pend[0][1] == "extra":
             self._act(state, "more", None, place)
             return 1.0
@@ -430,7 +437,8 @@ class Search:
     def _combo(self, state: State, edge: Edge, place: int) -> float:
         state[MASK] = edge.entity.mask & self._index.combos
         state[HEAD] = edge.entity.number
-        self._act(state, "combo", edge, place)
+        definite = state[STEPS] is not None and state[STEPS][0].edge.does == "the"
+        self._act(state, "combo", edge, place, definite)
         return 0.0
 
     def _size(self, state: State, edge: Edge, place: int) -> float:
@@ -449,6 +457,8 @@ class Search:
         entity = edge.entity
         if state[VERB] == "instead-of":
             return None
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+            return None  # "remove the olives and put ham on it"
         pend = state[PEND]
         denied = state[NEG] or pend[:1] == (("no", ""),)
         cost = 0.0
@@ -487,6 +497,12 @@ class Search:
         state[PEND] = ()
         return cost
 
+    def _done(self, state: State, edge: Edge, place: int) -> float | None:
+        cost = self._option(state, edge, place)
+        state[JOINT] = _ON
+        self._act(state, "on", None, place)
+        return cost
+
     def _replaced(self, state: State, edge: Edge, place: int) -> float:
         state[VERB] = ""
         self._act(state, "replaced", edge, place, ())
@@ -515,7 +531,8 @@ class Search:
     def _deny(self, state: State, edge: Edge, place: int) -> float | None:
         if state[PEND]:
             return None
-        state[PEND] = (("no", ""),)
+        extra = edge.does == "no-extra"
+        state[PEND] = (("no", ""), ("amount", "extra")) if extra else (("no", ""),)
         return 0.0
 
     def _halved(self, state: State, edge: Edge, place: int) -> float:
@@ -569,6 +586,11 @@ class Search:
         self._act(state, "besides", None, place)
         return 0.0
 
+    def _spare(self, state: State, edge: Edge, place: int) -> float:
+        state[OP] = "remove"
+        self._act(state, "spare", None, place)
+        return 0.0
+
     def _copied(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "copied", None, place)
         return 0.0
@@ -593,7 +615,8 @@ class Search:
 
     def _instead(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "instead", None, place)
-        return 0.0
+        # "Remove the sausage, ham instead": one of the two comes.
+        return 3.0 if state[OP] == "remove" and state[SAID] > 1 and state[PLACE] != "out" else 0.0
 
     def _correct(self, state: State, edge: Edge, place: int) -> float:
         state[JOINT] = _CORRECT
@@ -610,6 +633,8 @@ class Search:
 
     def _become(self, state: State, edge: Edge, place: int) -> float:
         cost = 0.0
+        if edge.words == "one" and state[SAID] > 0 and edge.does == "number":
+            cost = 0.6  # "the small one should be large and the large one small"
         if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:
             cost = NOT_IN_IT  # it is swapped "for" something
         if not state[FLAGS] & TURNED:
@@ -694,6 +719,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "swapping": lambda _, s, e: (
         s[VERB] == "swap" or (s[VERB] == "instead-of" and not s[HEAD] and not s[FLAGS] & EARLIER)
     ),
+    "pointed": lambda _, s, e: bool(s[FLAGS] & POINTED),
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (_WITH, _AND),
@@ -717,6 +743,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
         and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
     ),
     "told": lambda _, s, e: bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
+    "emptying": lambda _, s, e: s[HEAD] == -1,
     "dropping": lambda _, s, e: s[VERB] == "remove",
     "changing": lambda _, s, e: s[OP] in _CHANGING,
     "becoming": _becoming,
@@ -727,10 +754,25 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _IDLE = frozenset(("filler", "aside"))
 _JOINING = frozenset(
-    ("only", "exactly", "and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a")
+    (
+        "only",
+        "exactly",
+        "and",
+        "or",
+        "but",
+        "with",
+        "on",
+        "for",
+        "times",
+        "comma",
+        "stop",
+        "the",
+        "a",
+    )
 )
 _VERBS = frozenset(
     (
+        "done",
         "keep",
         "stays",
         "move",

@@ -173,9 +173,7 @@ class Settling:
             changes = self._without_what_is_in_it(changes, item.size, dish)
         return self._draft(replace(item, changes=changes)), None
 
-    def _without_what_is_in_it(
-        self, changes: list[str], size: str | None, dish: Dish
-    ) -> list[str]:
+    def _without_what_is_in_it(self, changes: list[str], size: str | None, dish: Dish) -> list[str]:
         """Leave out what a dish has anyway, though it can be added as well: "a burger with ketchup"."""
         contents = {stems(content) for content in dish.contains}
         rest = [change for change in changes if stems(change) not in contents]

@@ -150,6 +150,8 @@ def after(menu: Menu, order: Sequence[Mapping[str, Any]], drafts: Sequence[Draft
             line = lines.get(str(given.pop("line_id")))
             if line is not None:
                 line.update(given)
+                if "name" in given and "size" not in given:
+                    line["size"] = _size_kept(menu, line)
         elif draft.op == "remove_item":
             line = lines.get(str(given["line_id"]))
             if line is not None:
@@ -161,6 +163,15 @@ def after(menu: Menu, order: Sequence[Mapping[str, Any]], drafts: Sequence[Draft
         if line["quantity"] > 0:
             counted[key(menu, line)] += line["quantity"]
     return counted
+
+
+def _size_kept(menu: Menu, line: Mapping[str, Any]) -> str | None:
+    """Return the size of a line that became another dish, if that comes in it."""
+    dish = menu.dish(line["name"])
+    try:
+        return menu.size(dish, line.get("size")) if dish is not None else None
+    except OrderError:
+        return None
 
 
 def expected(menu: Menu, end: Sequence[Mapping[str, Any]]) -> Counter[Any]:
