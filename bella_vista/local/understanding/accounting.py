@@ -128,6 +128,7 @@ class Accounting:
                 one = _taken_back(one, after)
             if any(later.become is not None and later.become.size for later in said[at + 1 :]):
                 one = replace(one, size=None)  # "a medium latte, oh and make it large"
+            one = self._superseded(one, said[at + 1 :])
             if after is not None and self._another_kind(after, one, lines):
                 one = replace(one, count=_less(one.count, after.count))  # "two, one of them diet"
             split = after is not None and after.head is None and after.described
@@ -144,6 +145,18 @@ class Accounting:
             lost.extend(self._too_wide(said, lines, tokens))
             lost.extend(self._grown(steps, said, lines))
         return list(dict.fromkeys(lost))
+
+    def _superseded(self, said: Said, following: Sequence[Said]) -> Said:
+        """Leave out choices that a later change excludes: "whole milk, actually make that skim"."""
+        changes = [later.become for later in following if later.become is not None]
+        new = [option.words for one in changes if one.head is None for option in one.options]
+        names = self._index.names(said.mask) if said.head is not None and new else ()
+        kept = [
+            option
+            for option in said.options
+            if not any(self._kitchen.excludes(n, option.words, w) for n in names[:1] for w in new)
+        ]
+        return said if len(kept) == len(said.options) else replace(said, options=kept)
 
     # -- what came of it -------------------------------------------------------------------------------------
 

@@ -88,6 +88,7 @@ class Carrying:
 
     def carry(self, reading: Sequence[Said]) -> Outcome:
         """Carry out all items of a reading, one after the other."""
+        reading = self._dealt_sizes(reading)
         lines, whole = self._out.lines, says_whole_order(self._out, reading)
         if whole:
             self._out.lines = []
@@ -104,6 +105,30 @@ class Carrying:
         if whole:
             put_in_place(self._out, lines)
         return self._out
+
+    def _dealt_sizes(self, reading: Sequence[Said]) -> Sequence[Said]:
+        """Give a size that is told first to what is named next: "two footlongs, a tuna and a ham"."""
+        for at, said in enumerate(reading):
+            general = said.head is None or (said.head.kind == "head" and said.plural)
+            if not (said.size and (said.count or 0) > 1 and general) or said.verb or said.ref:
+                continue
+            named: list[Said] = []
+            for one in reading[at + 1 :]:
+                if one.head is None or one.size or one.verb or one.become or one.correct:
+                    break
+                named.append(one)
+                if sum(each.number or 1 for each in named) >= (said.count or 0):
+                    break
+            total = sum(each.number or 1 for each in named)
+            if said.options or len(named) < 2 or total != said.count:
+                continue
+            if any(not one.mask & said.size.mask for one in named):
+                continue
+            for one in named:
+                one.size = said.size
+            self._out.penalty -= 0.6
+            return [*reading[:at], *self._dealt_sizes(reading[at + 1 :])]
+        return reading
 
     def _carry(self, said: Said, following: Sequence[Said]) -> None:
         points = said.joint == _ON and said.number is None  # "in that meal"
@@ -766,7 +791,14 @@ class Carrying:
         """Carry out "one of them without basil" on what is there."""
         out = self._out
         if not said.described:
-            if not self._another_kind_of(said):
+            last = out.items[-1] if out.items else None
+            plain = last is not None and not (last.counted or last.changes)
+            topic = self._asked_about() if said.count and not out.items else None
+            if topic is not None:
+                out.order(said, topic, (topic,))  # "two of those", which were asked about
+            elif said.ref == "of-them" and said.count and last is not None and plain:
+                last.quantity, last.counted = said.count, True  # "garlic knots, six of them"
+            elif not self._another_kind_of(said):
                 out.penalty += NO_EFFECT
             return True
         many = [item for item in out.things if (item.quantity or 1) > 1]
@@ -883,6 +915,8 @@ class Carrying:
             number = 1
         if said.exact and number == item.quantity:
             number = None  # "just one, and without olives"
+        if said.correct and said.size is not None and number in (None, 1) and not several:
+            item.size, number = None, None  # "a large latte, no, a medium, with oat milk"
         clash = said.size if item.size is not None else None
         if clash and said.joint == _OR:
             item.unknown.append(f"{item.size} or {clash.words}")

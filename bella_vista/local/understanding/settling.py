@@ -236,6 +236,8 @@ class Settling:
             except OrderError as error:
                 if self._other_of_group(dish, words, item.changes):
                     continue  # "no bun, a lettuce wrap"
+                if " half " in f" {words}" and self._contained_half(dish, words):
+                    continue  # "half mushrooms, half just cheese"
                 bad = bad or error
                 plain = words.removesuffix(" on the side")
                 if plain != words and self._possible(dish, size, [*good, plain]):
@@ -332,6 +334,10 @@ class Settling:
             for group in self._menu.groups(dish)
             for heading in (group.name, *group.aliases)
         )
+
+    def _contained_half(self, dish: Dish, words: str) -> bool:
+        _, _, rest = words.partition("half ")
+        return stems(rest) in {stems(content) for content in dish.contains}
 
     def _other_of_group(self, dish: Dish, words: str, changes: Sequence[str]) -> bool:
         """Whether words leave off a whole group of which something else is chosen."""
