@@ -19,6 +19,7 @@ class Option:
         half: ``half`` or ``other half``.
         count: How many of it.
         side: Whether it is to lie beside.
+        place: Where it was said.
     """
 
     entity: Entity
@@ -27,11 +28,15 @@ class Option:
     half: str = ""
     count: int = 1
     side: bool = False
+    place: int = -1
 
     @property
     def words(self) -> str:
         """It in words that the menu understands."""
-        words = self.entity.words
+        return self.of(self.entity.words)
+
+    def of(self, words: str) -> str:
+        """Return the same said of something else: "light", of a choice that is on the order."""
         if self.no:
             words = f"no {words}"
         else:
@@ -83,6 +88,7 @@ class Said:
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
         besides: Whether it comes beside what is there: "a cola too".
+        spared: Whether it is all that stays: "remove everything but the cola".
         kept: Whether it is to stay as it is: "the cola is fine".
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
@@ -125,6 +131,7 @@ class Said:
     strange: bool = False
     back: bool = False
     besides: bool = False
+    spared: bool = False
     kept: bool = False
     copies: bool = False
     exact: bool = False
@@ -160,6 +167,11 @@ class Said:
         return not (
             self.head or self.ref or self.described or self.count or self.more or self.ordinal
         )
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether nothing but a number is said, and perhaps words that are not on the menu."""
+        return not (self.head or self.ref or self.options or self.size or self.notes or self.parts)
 
     @property
     def number(self) -> int | None:
@@ -205,6 +217,13 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     to.unknown.append(act.first)
                     to.strange = to.strange or (named.does == "dish" and not named.whole)
                     ends = act.first + 1
+                elif (
+                    (kind in _TELLING and ahead in ("begin", ""))
+                    and (now.number and now.only_counts)
+                    and now is not first
+                ):
+                    passed.pop()
+                    now.unknown.append(act.first)  # "two coffees", where there are none
                 elif after and kind in ("food", "word") and now.head is not None:
                     passed.pop()
                     to.unknown.append(act.first)
@@ -226,7 +245,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             case "correct":
                 taken_back, resized = True, False
                 meant = bool(set(edge.words.split()) & _MEANT)
-                instead = edge.words not in _MILD
+                instead = edge.words not in _MILD or ahead == "exactly"
             case "become" | "should":
                 if act.does == "should":
                     now.verb = "change"
@@ -238,8 +257,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 else:
                     now = to = Said(instead=True)
             case _:
-                if act.does == "option" and instead and to.options:
-                    _correct_option(to, act, only=exact, again=resized)
+                if act.does == "option" and instead:
+                    if to.options:
+                        _correct_option(to, act, only=exact, again=resized)
                     instead = False
                 if act.does == "size" and ahead in ("part", "parts"):
                     now.ahead = edge.entity
@@ -351,6 +371,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 f"{now.words} {edge.words}",
             )
             now.combo = edge.entity
+            now.definite = now.definite or bool(act.value)
         case "parts":
             now.parts.append(Said(count=int(act.value)))
         case "part":
@@ -374,6 +395,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             to.size, to.ends = edge.entity, edge.end
         case "option":
             option = _option(edge.entity, act.value)
+            option.place = act.first
             if option.half == "half" and any(one.half == "half" for one in to.options):
                 option.half = "other half"
             to.options.append(option)
@@ -382,8 +404,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "replaced":
             to.replaced.append(Option(edge.entity))
         case "half":
-            if to.options:
-                to.options[-1].half = str(act.value)
+            _halve(to.options, str(act.value))
         case "side":
             if to.options:
                 to.options[-1].side = True
@@ -405,6 +426,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 to.options[-1].no = True
         case "copied":
             now.copies = True
+        case "spare":
+            now.spared = True
         case "back":
             now.back = True
         case "kept":
@@ -452,6 +475,18 @@ def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
             to.written_over.append(act.first)
     elif to.options[-1].no == fresh.no:
         to.options.pop()
+
+
+def _halve(options: list[Option], half: str) -> None:
+    """Put the last option on a half, and those before it where another half is told already.
+
+    "Pepperoni on one half, mushrooms and onions on the other"; but "onions, and ham on one half".
+    """
+    for at, option in reversed(list(enumerate(options))):
+        told = any(one.half for one in options[:at])
+        if option.half or option.no or (option is not options[-1] and not told):
+            return
+        option.half = half
 
 
 def _left_off(options: list[Option]) -> None:
