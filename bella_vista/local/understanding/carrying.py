@@ -43,6 +43,8 @@ _FEW = 8
 _LIKE_A_DISH = 1.2
 """What it costs to take the name of a dish that is on the order for an option."""
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
+_DEALT = 0.4
+"""How much likelier a split is that deals out exactly as many as were ordered."""
 _STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
 _SUCH = ("of-them", "same", "again")
 """What "another one" may be of."""
@@ -101,6 +103,9 @@ class Carrying:
                 self._carry(said, reading[at + 1 :])
             elif said.verb in ("remove", "swap") or said.spared:
                 self._out.penalty += NO_EFFECT
+        for item in self._out.items:
+            if len(item.splits) > 1 and not left(item):
+                self._out.penalty -= _DEALT  # "four mochi, two green tea and two mango"
         put_together(self._out)
         if whole:
             put_in_place(self._out, lines)
@@ -733,7 +738,8 @@ class Carrying:
         elif said.ref == "other" and last is not None and said.described:
             out.split(last, said, None)
         elif said.ref == "all" and said.described and out.items:
-            for item in out.items:
+            able = [item for item in out.items if out.able(item, said)]
+            for item in able or out.items:
                 out.change(item, said)
         elif said.ref == "all" and said.described and out.waiting:
             for item in out.waiting:
@@ -858,7 +864,7 @@ class Carrying:
         if said.more:
             self._again(said)
             return
-        if said.number and said.unknown and not (said.options or said.size or said.ref):
+        if said.number and said.unknown and not (said.options or said.ref):
             words = out.told(said.unknown)  # "a dr pepper": another thing, and unknown
             out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
             return

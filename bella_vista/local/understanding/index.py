@@ -40,6 +40,7 @@ class Entity:
         counted: The dishes that can have several of it.
         tallied: The dishes of which it is counted.
         chosen: The dishes that need a choice of which it is one.
+        halved: The dishes of which one half may have it.
     """
 
     kind: Kind
@@ -49,6 +50,7 @@ class Entity:
     counted: int = 0
     tallied: int = 0
     chosen: int = 0
+    halved: int = 0
     number: int = 0
 
 
@@ -462,6 +464,8 @@ class Index:
                             entity.tallied |= mask
                         if group.amounts:
                             entity.counted |= mask
+                        if group.halves:
+                            entity.halved |= mask
                         if group.least:
                             entity.chosen |= mask
                         if choice.name == group.default:

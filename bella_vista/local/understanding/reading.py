@@ -20,6 +20,7 @@ class Option:
         count: How many of it.
         side: Whether it is to lie beside.
         place: Where it was said.
+        carried: Whether the "no" was said of what comes before it in a list.
     """
 
     entity: Entity
@@ -29,6 +30,7 @@ class Option:
     count: int = 1
     side: bool = False
     place: int = -1
+    carried: bool = False
 
     @property
     def words(self) -> str:
@@ -171,7 +173,7 @@ class Said:
     @property
     def only_counts(self) -> bool:
         """Whether nothing but a number is said, and perhaps words that are not on the menu."""
-        return not (self.head or self.ref or self.options or self.size or self.notes or self.parts)
+        return not (self.head or self.ref or self.options or self.notes or self.parts)
 
     @property
     def number(self) -> int | None:
@@ -407,7 +409,9 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             _halve(to.options, str(act.value))
         case "side":
             if to.options:
-                to.options[-1].side = True
+                last = to.options[-1]
+                last.side = True
+                last.no = last.no and not last.carried  # "no kimchi, chilli mayo on the side"
         case "plain":
             to.plain = True
         case "bare":
@@ -513,8 +517,8 @@ def _put_on(now: Said) -> None:
 def _option(entity: Entity, pend: Sequence[tuple[str, str | int]]) -> Option:
     option = Option(entity)
     for kind, value in pend:
-        if kind == "no":
-            option.no = True
+        if kind in ("no", "carried"):
+            option.no, option.carried = True, kind == "carried"
         elif kind == "amount":
             option.amount = str(value)
         elif kind == "half":

@@ -483,6 +483,9 @@ class Search:
                 cost = ALREADY
             if not denied and (state[HEAD] == 0 or fits != state[MASK]):
                 state[MASK] = fits
+        if pend and pend[0][0] == "half" and entity.kind == "option" and entity.halved != entity.mask:
+            if not fits & entity.halved:
+                cost += UNFOUND  # "a half, cold": a size of the sandwich
         tally = [value for kind, value in pend if kind == "count"]
         if tally and not fits & entity.tallied:
             cost += (
@@ -491,7 +494,7 @@ class Search:
         state[SAID] += 1
         state[FLAGS] |= OPTIONED
         self._act(
-            state, "option", edge, place, (*pend, ("no", "")) if state[NEG] and not pend else pend
+            state, "option", edge, place, (*pend, ("carried", "")) if state[NEG] and not pend else pend
         )
         state[NEG] = denied
         state[PEND] = ()
@@ -542,6 +545,7 @@ class Search:
         return 0.0
 
     def _beside(self, state: State, edge: Edge, place: int) -> float:
+        state[NEG] = False
         self._act(state, "side", None, place)
         return 0.0
 

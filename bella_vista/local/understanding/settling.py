@@ -240,7 +240,14 @@ class Settling:
                     continue  # "half mushrooms, half just cheese"
                 bad = bad or error
                 plain = words.removesuffix(" on the side")
-                if plain != words and self._possible(dish, size, [*good, plain]):
+                own = self._own_beside(dish, plain) if plain != words else None
+                if own is not None and self._possible(dish, size, [*good, own]):
+                    good.append(own)
+                    bad = None if bad is error else bad
+                elif plain != words and self._starts_group(dish, plain):
+                    beside.append(words)
+                    bad = None if bad is error else bad
+                elif plain != words and self._possible(dish, size, [*good, plain]):
                     good.append(plain)
                     beside.append(words)
                     bad = None if bad is error else bad
@@ -335,6 +342,12 @@ class Settling:
             for heading in (group.name, *group.aliases)
         )
 
+    def _own_beside(self, dish: Dish, words: str) -> str | None:
+        """Return what a dish has and some words mean, to lie beside it: "vinaigrette on the side"."""
+        said = stems(words)
+        called = [c for c in dish.contains if said and said == stems(c)[-len(said) :]]
+        return f"{called[0]} on the side" if len(called) == 1 else None
+
     def _contained_half(self, dish: Dish, words: str) -> bool:
         _, _, rest = words.partition("half ")
         return stems(rest) in {stems(content) for content in dish.contains}
@@ -379,9 +392,9 @@ class Settling:
         names = [part.name or "" for part in parts]
         for at, name in enumerate(names):
             if not self._kitchen.room_for(combo, names[:at], name):
-                kept = replace(item, parts=parts[:at])
+                fewer = replace(item, parts=parts[:at])
                 facts = {"name": combo.name, "words": name, "possible": []}
-                return None, Question("choice_not_possible", facts, self._draft(kept))
+                return None, Question("choice_not_possible", facts, self._draft(fewer))
         open_part = self._kitchen.open_part(combo, [part.name or "" for part in parts])
         if open_part is not None:
             count, possible = open_part

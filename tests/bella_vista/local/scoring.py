@@ -103,13 +103,13 @@ def _as_the_menu_writes(menu: Menu, given: Mapping[str, Any]) -> Mapping[str, An
     notes = [given["note"]] if given.get("note") else []
     for at, one in enumerate(changes):
         plain = one.removesuffix(" on the side")
-        if dish is not None and plain != one and not _has_beside(menu, dish, one):
+        if dish is not None and plain != one and not _is_possible(menu, dish, one):
             changes[at] = plain
             notes.append(one)
     return {**given, "modifications": changes, "note": "; ".join(notes)}
 
 
-def _has_beside(menu: Menu, dish: Dish, change: str) -> bool:
+def _is_possible(menu: Menu, dish: Dish, change: str) -> bool:
     try:
         menu.choose(dish, dish.sizes[0] if dish.sizes else None, [change])
     except ChoiceMissing:
@@ -152,6 +152,8 @@ def after(menu: Menu, order: Sequence[Mapping[str, Any]], drafts: Sequence[Draft
                 line.update(given)
                 if "name" in given and "size" not in given:
                     line["size"] = _size_kept(menu, line)
+                if "name" in given and "modifications" not in given:
+                    line["modifications"] = _changes_kept(menu, line)
         elif draft.op == "remove_item":
             line = lines.get(str(given["line_id"]))
             if line is not None:
@@ -163,6 +165,13 @@ def after(menu: Menu, order: Sequence[Mapping[str, Any]], drafts: Sequence[Draft
         if line["quantity"] > 0:
             counted[key(menu, line)] += line["quantity"]
     return counted
+
+
+def _changes_kept(menu: Menu, line: Mapping[str, Any]) -> list[str]:
+    """Keep the modifications that another dish can have too, as the order does."""
+    dish = menu.dish(line["name"])
+    words = line.get("modifications") or ()
+    return [one for one in words if dish is not None and _is_possible(menu, dish, one)]
 
 
 def _size_kept(menu: Menu, line: Mapping[str, Any]) -> str | None:
