@@ -373,6 +373,8 @@ class Search:
         return 0.0
 
     def _ref(self, state: State, edge: Edge, place: int) -> float:
+        if edge.does == "one" and _follows(state, "the"):
+            self._definite(state, edge, place)
         state[HEAD] = -2 if edge.does in ("it", "one", "same", "again") else -1
         self._act(state, "ref", edge, place, edge.does)
         if edge.does == "of-them":
@@ -436,8 +438,7 @@ class Search:
     def _combo(self, state: State, edge: Edge, place: int) -> float:
         state[MASK] = edge.entity.mask & self._index.combos
         state[HEAD] = edge.entity.number
-        definite = state[STEPS] is not None and state[STEPS][0].edge.does == "the"
-        self._act(state, "combo", edge, place, definite)
+        self._act(state, "combo", edge, place, _follows(state, "the"))
         return 0.0
 
     def _size(self, state: State, edge: Edge, place: int) -> float:
@@ -456,6 +457,8 @@ class Search:
         entity = edge.entity
         if state[VERB] == "instead-of":
             return None
+        if state[VERB] == "remove":
+            return None  # "add ham and take off the olives"
         if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
             return None  # "remove the olives and put ham on it"
         pend = state[PEND]
@@ -510,6 +513,7 @@ class Search:
     def _outdone(self, state: State, edge: Edge, place: int) -> float:
         """Pass over the size or number that gave way: "a large instead of a small"."""
         state[VERB] = ""
+        self._act(state, "outdone", edge, place)
         return 0.0
 
     def _drop(self, state: State, edge: Edge, place: int) -> float | None:
@@ -634,6 +638,8 @@ class Search:
         cost = 0.0
         if edge.words == "one" and state[SAID] > 0 and edge.does == "number":
             cost = 0.6  # "the small one should be large and the large one small"
+        if edge.does == "dish" and _follows(state, "all"):
+            cost = 1.0  # "make both coffees large"
         if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:
             cost = NOT_IN_IT  # it is swapped "for" something
         if not state[FLAGS] & TURNED:
@@ -695,6 +701,17 @@ def _combo_of(search: Search, state: State, edge: Edge) -> bool:
     return any(combos & bit and parts & state[MASK] for bit, parts in search._index.parts.items())
 
 
+def _just_named(state: State) -> bool:
+    """Whether "the" and a name stand just before: "on the veggie one"."""
+    named, before = state[STEPS]
+    return named.edge.does == "dish" and before is not None and before[0].edge.does == "the"
+
+
+def _follows(state: State, does: str) -> bool:
+    """Whether the words just before are of a class."""
+    return state[STEPS] is not None and bool(state[STEPS][0].edge.does == does)
+
+
 _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "uncounted": lambda _, s, e: s[NUM] <= 0,
     "counted": lambda _, s, e: s[NUM] > 0,
@@ -727,8 +744,11 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "adjoining": lambda _, s, e: (
         s[JOINT] == _NOTHING
         and s[HEAD] > 0
-        and not (s[SAID] or s[SIZE])
-        and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
+        and (
+            _just_named(s)
+            or not (s[SAID] or s[SIZE])
+            and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
+        )
     ),
     "ordered": lambda search, s, e: s[HEAD] > 0 and search._known,
     "headful": lambda _, s, e: s[HEAD] > 0,

@@ -17,8 +17,8 @@ import yaml
 
 from bella_vista.local.understanding.meaning import Draft, LineSeen, OrderSeen, Understanding
 from bella_vista.local.understanding.understander import Understander
-from state.errors import OrderError
-from state.menu import Menu, load_menu
+from state.errors import ChoiceMissing, OrderError
+from state.menu import Dish, Menu, load_menu
 
 ROOT = Path(__file__).parents[3]
 AFTERNOON = datetime(2026, 11, 20, 15, 0)  # noqa: DTZ001 - set into each house's own zone
@@ -120,8 +120,8 @@ def after(menu: Menu, order: Sequence[Mapping[str, Any]], drafts: Sequence[Draft
             line = lines.get(str(given.pop("line_id")))
             if line is not None:
                 line.update(given)
-                if "name" in given and "size" not in given:
-                    line["size"] = _size_kept(menu, line)
+                if "name" in given:
+                    _keep_what_fits(menu, line, given)
         elif draft.op == "remove_item":
             line = lines.get(str(given["line_id"]))
             if line is not None:
@@ -135,13 +135,29 @@ def after(menu: Menu, order: Sequence[Mapping[str, Any]], drafts: Sequence[Draft
     return counted
 
 
-def _size_kept(menu: Menu, line: Mapping[str, Any]) -> str | None:
-    """Return the size of a line that became another dish, if that comes in it."""
+def _keep_what_fits(menu: Menu, line: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Keep the size and the choices of a line that became another dish, where that can have them."""
     dish = menu.dish(line["name"])
+    size = line.get("size")
     try:
-        return menu.size(dish, line.get("size")) if dish is not None else None
+        size = menu.size(dish, size) if dish is not None else None
     except OrderError:
-        return None
+        size = None
+    if "size" not in given:
+        line["size"] = size
+    if "modifications" not in given and dish is not None:
+        kept = [one for one in line.get("modifications") or () if _fits(menu, dish, size, one)]
+        line["modifications"] = kept
+
+
+def _fits(menu: Menu, dish: Dish, size: str | None, words: str) -> bool:
+    try:
+        menu.choose(dish, size or (dish.sizes[0] if dish.sizes else None), [words])
+    except ChoiceMissing:
+        return True
+    except OrderError:
+        return False
+    return True
 
 
 def expected(menu: Menu, end: Sequence[Mapping[str, Any]]) -> Counter[Any]:
