@@ -118,10 +118,11 @@ def _done(here: list[Edge], tokens: Sequence[Token], first: int, index: Index) -
 
 
 def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    said = tuple(token.word for token in tokens)
     for first, token in enumerate(tokens):
         if not token.stop:
             _numbers(edges[first], tokens, first)
-            _phrases(edges, tokens, first)
+            _phrases(edges, tokens, first, said)
 
 
 def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
@@ -338,16 +339,16 @@ def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         here.append(Edge("of", end, 0.1, words="of the"))
 
 
-def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> None:
+def _phrases(
+    edges: list[list[Edge]], tokens: Sequence[Token], first: int, said: tuple[str, ...]
+) -> None:
     here = edges[first]
     if tokens[first].word == "of":
         _of_so_many(here, tokens, first)
     named = any(edge.does in _NAMED and edge.whole for edge in here)
     for words, phrase in phrases().get(tokens[first].word, ()):
         end = first + len(words)
-        if end > len(tokens) or any(
-            tokens[first + at].word != word for at, word in enumerate(words)
-        ):
+        if said[first:end] != words:
             continue
         following = tokens[end] if end < len(tokens) else None
         if phrase.does == "solely" and (
