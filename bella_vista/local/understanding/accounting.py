@@ -413,8 +413,12 @@ class Accounting:
                 denied = after[1]
             does = denied.edge.does
             points = len(after) > 1 and after[1].edge.does in ("one", "number")
-            if does == "option" and points and any(line.before != line.things for line in lines):
-                continue  # "not the chicken one, the paneer one should be hot"
+            if does == "option" and points:
+                option = Option(denied.edge.entity)
+                had = [any(self._with(one, option) for one in line.before) for line in lines]
+                changed = [line.before != line.things for line in lines]
+                if (True, False) in zip(had, changed, strict=True) and any(changed):
+                    continue  # "not the chicken one, the paneer one should be hot"
             if does == "option" and "on" not in between:
                 if not self._left_out(Option(denied.edge.entity), lines):
                     yield f"not {tokens[denied.first].word}"

@@ -400,6 +400,11 @@ class Carrying:
                     out.penalty += NOT_THERE
                 out.touch(item)
                 return
+        spoken = out.spoken
+        if said.ref == "one" and said.head is None and spoken in out.touched and spoken is not None:
+            if said.options and out.made_with([spoken], said.options):
+                out.give_way(spoken, said.options)  # "gorgonzola on it, not the lemon one"
+                return
         found = targets(out, said) if said.head is not None or said.ref else []
         if found:
             old, fresh = found[-1], [item for item in out.items if item is not found[-1]]
@@ -766,6 +771,16 @@ class Carrying:
         out = self._out
         if not said.definite or said.article or said.count or not said.options:
             return False
+        last = out.items[-1] if out.items else None
+        if last is not None and said.size is not None:
+            for split in last.splits:  # "one small one large, the large one with chicken"
+                if split.size and out.kitchen.size(last.name, said.size.words) == out.kitchen.size(
+                    last.name, split.size
+                ):
+                    probe = Item(words=last.words, names=last.names)
+                    out.give(probe, replace(said, size=None))
+                    split.changes += probe.changes
+                    return True
         found = out.described(out.things, said.options[:1])
         rest = replace(said, ref="", options=said.options[1:])
         if said.size is not None and not found:  # "the small one on gluten free crust"
