@@ -185,6 +185,10 @@ class Accounting:
                     line = _Line()
                     lines.append(line)
                 line.waits = draft in waiting
+                old = line.things[0].size if line.things else None
+                if old and "name" in fields and "size" not in fields:
+                    size = self._kitchen.size(str(fields["name"]), old)
+                    fields = {**fields, "size": size} if size else fields
                 _fill(line, fields)
         for question in questions:
             name = question.facts.get("name")
@@ -271,7 +275,7 @@ class Accounting:
         for option in said.options if said.on else ():
             if not any(self._has(line, option) or _called(line, option) for line in found):
                 return option.words
-        for part in about.parts:
+        for part in about.parts or said.parts:
             if part.head is not None and not any(self._holds(line, part, asked) for line in found):
                 return part.words
         for note in about.notes:
@@ -381,6 +385,10 @@ class Accounting:
             there: object = any(self._is(thing, bit) for line in lines for thing in line.before)
             told: list[int] = []
             for at, one in enumerate(said):
+                after = said[at + 1] if at + 1 < len(said) else None
+                if one.mask & bit and after is not None and after.verb == "instead-of":
+                    told.append(one.number or 1)  # as many come for what is to go
+                    continue
                 told.extend(_told(one, bit, there="line" if there else bool(told)))
                 if at and one.partial and one.count and said[at - 1].number is None:
                     told.append(one.count)  # "tacos, three of them with guacamole"
@@ -426,8 +434,12 @@ class Accounting:
                 denied = after[1]
             does = denied.edge.does
             points = len(after) > 1 and after[1].edge.does in ("one", "number")
-            if does == "option" and points and any(line.before != line.things for line in lines):
-                continue  # "not the chicken one, the paneer one should be hot"
+            if does == "option" and points:
+                option = Option(denied.edge.entity)
+                had = [any(self._with(one, option) for one in line.before) for line in lines]
+                changed = [line.before != line.things for line in lines]
+                if (True, False) in zip(had, changed, strict=True) and any(changed):
+                    continue  # "not the chicken one, the paneer one should be hot"
             if does == "option" and "on" not in between:
                 if not self._left_out(Option(denied.edge.entity), lines):
                     yield f"not {tokens[denied.first].word}"
@@ -838,7 +850,7 @@ def _told(said: Said, bit: int, *, there: object) -> Iterator[int]:
             yield _ANY
         elif there and (one.partial or one.definite) and not one.more and one is said:
             yield 0
-        elif there == "line" and one is said and _restates(one):
+        elif there == "line" and one is said and not one.outdone and _restates(one):
             yield 0
         else:
             yield one.count or said.count or 1

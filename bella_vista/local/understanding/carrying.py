@@ -28,7 +28,7 @@ from bella_vista.local.understanding.outcome import (
     Which,
 )
 from bella_vista.local.understanding.reading import Option, Said
-from bella_vista.local.understanding.targets import several, targets
+from bella_vista.local.understanding.targets import several, sized, targets
 from bella_vista.local.understanding.waiting import (
     fill,
     left,
@@ -40,6 +40,8 @@ from bella_vista.local.understanding.waiting import (
 from state.menu.words import stems
 
 _FEW = 8
+_NEW_BY_THE = 0.5
+"""What it costs that "the burger" is none of those that are on the order."""
 _LIKE_A_DISH = 1.2
 """What it costs to take the name of a dish that is on the order for an option."""
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
@@ -166,10 +168,10 @@ class Carrying:
         elif said.verb == "remove" or said.denied:
             self._remove(said, following)
         elif said.verb in ("change", "swap") or said.become is not None:
-            self._change(said)
+            self._change(said, following)
         elif said.more and said.ref in _SUCH:
             self._again(said)
-        elif said.partial and (said.head or said.ref) and self._some_of(said):
+        elif said.partial and not said.more and (said.head or said.ref) and self._some_of(said):
             pass
         elif said.head is not None:
             self._named(said, following)
@@ -200,7 +202,7 @@ class Carrying:
             return
         if said.ref == "all" and said.described:  # "both pizzas without onions"
             if found := out.named(said.mask, out.things):
-                self._several(found)
+                self._both(said, found)
                 self._become(replace(said, head=None, count=None), found)
                 return
             out.penalty += NOT_THERE
@@ -243,6 +245,8 @@ class Carrying:
         elif not self._announced_before(said):
             out.penalty += NOT_THERE if said.copies else 0.0
             out.penalty += NEW_THOUGH_THERE if said.more and out.there else 0.0
+            if said.definite and not said.article and said.count is None and out.there:
+                out.penalty += _NEW_BY_THE
             item = out.add(out.make(said))
             if said.count is not None and said.count > 1:
                 self._announce(item, said, following)
@@ -297,6 +301,9 @@ class Carrying:
         if definite and said.described and not said.article:
             self._change(said)
             return True
+        if (old := self._outdone(said, there)) is not None:
+            self._out.change(old, said)
+            return True
         fewer = said.exact and said.count is not None and said.count < (there[-1].quantity or 1)
         taken_back = said.correct or said.after_all or fewer
         right = said.meant or said.definite or said.count is not None
@@ -306,6 +313,21 @@ class Carrying:
         if definite and not said.correct:
             self._out.penalty += NEW_THOUGH_THERE
         return False
+
+    def _outdone(self, said: Said, there: Sequence[Item]) -> Item | None:
+        """Return the thing that is as it is not to be: "three colas instead of two"."""
+        if said.outdone is None:
+            return None
+        if said.outdone.does == "size":
+            found = sized(self._out, there, said.outdone.entity.words)
+        else:
+            value = said.outdone.value
+            found = [
+                item
+                for item in there
+                if item.quantity == value or stems(item.size or "")[:1] == (str(value),)
+            ]
+        return found[0] if len(found) == 1 else None
 
     def _replaces(self, said: Said) -> bool:
         """Take what is named when the order is read back for what another of its kind should be."""
@@ -411,6 +433,11 @@ class Carrying:
                 if not out.give_way(item, said.options):  # "ranch instead of blue cheese"
                     out.penalty += NOT_THERE
                 out.touch(item)
+                return
+        spoken = out.spoken
+        if said.ref == "one" and said.head is None and spoken in out.touched and spoken is not None:
+            if said.options and out.made_with([spoken], said.options):
+                out.give_way(spoken, said.options)  # "gorgonzola on it, not the lemon one"
                 return
         found = targets(out, said) if said.head is not None or said.ref else []
         if found:
@@ -542,12 +569,14 @@ class Carrying:
 
     # -- changing --------------------------------------------------------------------------------------------
 
-    def _change(self, said: Said) -> None:
+    def _change(self, said: Said, following: Sequence[Said] = ()) -> None:
         out = self._out
         become = said.become if said.become is not None else said
         if become is not said and become.empty:
             out.penalty += NO_EFFECT
             return
+        if become is not said and said.parts:
+            become = replace(become, parts=said.parts)  # "make it a combo with fries"
         swaps = said.verb == "swap" and become is not said and (become.options or become.head)
         if swaps and said.head is None and said.options:
             self._swap_option(said, become)
@@ -564,6 +593,8 @@ class Carrying:
         if become.head is not None and said.ref == "it" and become is not said:
             there = out.named(become.mask, out.things)  # "make it three tiramisus"
             found = found if not there or any(item in there for item in found) else there[-1:]
+            if following and following[0].verb == "instead-of" and following[0].head is not None:
+                found = out.named(following[0].mask, out.things)[-1:] or found
         if not found:
             if said.head is None or not change_part(out, said, become):
                 self._nothing_to_change(said, become)
@@ -578,17 +609,25 @@ class Carrying:
             become = replace(become, options=[*said.options, *become.options])
         if said.on and said.count is None and said.article:
             out.penalty += 0.3
+        if said.on and said.count is not None and not said.partial:
+            self._counted(said, become, found)
         turns = become is not said and become.head is not None and become.number is None
         if turns and out.named(become.mask, out.there):
             out.penalty += NEW_THOUGH_THERE  # "make the fries large and the shake chocolate"
-        if said.ref == "all" and said.head is not None:
-            self._several(found)
+        self._both(said, found)
         self._change_these(said, become, found)
 
-    def _several(self, found: Sequence[Item]) -> None:
-        """Note that "both" or "all" was said of one thing only."""
-        if sum(item.quantity or 1 for item in found) < 2:
-            self._out.penalty += NOT_THERE / 2
+    def _counted(self, said: Said, become: Said, found: Sequence[Item]) -> None:
+        """Take "two sugars in the coffee" for two sugars, not for two coffees."""
+        option = become.options[0] if become.options else None
+        mask = self._out.mask(found[0])
+        if option is not None and option.count == 1 and option.entity.tallied & mask:
+            option.count, said.count = said.count or 1, None
+
+    def _both(self, said: Said, found: Sequence[Item]) -> None:
+        """Note that "both" was said where there is only one."""
+        if said.both and said.head is not None and sum(item.quantity or 1 for item in found) < 2:
+            self._out.penalty += NOT_THERE + NEW_THOUGH_THERE
 
     def _of_waiting(self, said: Said, become: Said) -> bool:
         """Give something to one of the things that wait, where it is named: "tahini in the falafel"."""
@@ -603,9 +642,13 @@ class Carrying:
     def _change_these(self, said: Said, become: Said, found: list[Item]) -> None:
         """Change what was meant: all of it, or so many pieces."""
         count = said.count if become is not said or said.partial else None
+        if become is not said and said.partial and become.count is not None:
+            self._out.penalty += LOOSE  # "make two of them with ham and two with egg"
         if become is not said and not said.definite and said.ordinal is None:
             if said.article or (said.ref == "one" and said.count is None):
                 count = 1
+        if said.ref in ("all", "whole") and said.head is None:
+            found = [item for item in found if self._out.able(item, become)] or found
         which = count is None or said.ref == "of-them"
         if several(said, found) and which and self._out.ask_which(said, found):
             return
@@ -648,6 +691,9 @@ class Carrying:
                 said, become = become, said  # "sub ranch for the mayo"
                 old = said.options[0].entity
                 break
+        if become.head is not None:  # "change the bun to brioche on the cheeseburger"
+            things = out.named(become.mask, things)
+            become = replace(become, head=None)
         having = [i for i in things if old.kind != "group" and out.has(i, old.words)]
         having = having or [i for i in things if out.able(i, become)]
         if not having or not become.options:
@@ -766,15 +812,20 @@ class Carrying:
         if not said.definite or said.article or said.count or not said.options:
             return False
         last = out.items[-1] if out.items else None
-        for split in last.splits if last is not None and said.size is not None else ():
-            if last is not None and split.count == 1 and said.size is not None:
-                if out.kitchen.size(last.name, said.size.words) == out.kitchen.size(
-                    last.name, split.size or ""
+        if last is not None and said.size is not None:
+            for split in last.splits:  # "one small one large, the large one with chicken"
+                if split.size and out.kitchen.size(last.name, said.size.words) == out.kitchen.size(
+                    last.name, split.size
                 ):
-                    split.changes += [option.words for option in said.options]
+                    probe = Item(words=last.words, names=last.names)
+                    out.give(probe, replace(said, size=None))
+                    split.changes += probe.changes
                     return True
         found = out.described(out.things, said.options[:1])
         rest = replace(said, ref="", options=said.options[1:])
+        if said.size is not None and not found:  # "the small one on gluten free crust"
+            found = sized(out, out.things, said.size.words)
+            rest = replace(said, ref="", size=None)
         if len(found) != 1 or not rest.described:
             return False
         self._become(rest, found)

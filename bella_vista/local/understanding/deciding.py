@@ -126,7 +126,8 @@ class Deciding:
             beam: How many readings are kept at each word.
         """
         numbered, tokens = _by_number(tokens)
-        words = lattice(tokens, self.index, self._offered(waiting))
+        offered = {**self._on_order(known), **self._offered(waiting)}
+        words = lattice(tokens, self.index, offered)
         there = bool(known or waiting or topic)
         if beam is None:
             beam = BEAM if len(tokens) < _LONG else BEAM // 2
@@ -175,6 +176,16 @@ class Deciding:
             )
             best.cost += LOST * len(best.lost)
             accounted.append(best)
+
+    def _on_order(self, known: Sequence[Item]) -> dict[str, Entity]:
+        """Return the words of what is on the order that name nothing by themselves: "the cookie"."""
+        named: dict[str, Entity] = {}
+        for item in known:
+            for word in stems(item.name or ""):
+                if word not in EMPTY and not any(self.index.at((word,), 0)):
+                    entity = named.setdefault(word, Entity("head", word, number=-2))
+                    entity.mask |= self.index.bit(item.name or "")
+        return named
 
     def _offered(self, waiting: Sequence[Item]) -> dict[str, Entity]:
         """Return the words of dishes that were offered: each means one of them now."""

@@ -116,6 +116,16 @@ class Kitchen:
             for heading in (group.name, *group.aliases)
         )
 
+    def same_group(self, name: str | None, change: str, words: str) -> bool:
+        """Whether a choice made for a dish is of the group that words choose another of."""
+        dish, made = self.dish(name), self.made(name, words)
+        if dish is None or change.startswith("no ") or not made:
+            return False
+        pair = {self.choice(name, change), self.choice(name, made[0])}
+        return len(pair) == 2 and any(
+            pair <= {choice.name for choice in group.choices} for group in self._menu.groups(dish)
+        )
+
     def _choices(self, name: str | None, change: str) -> list[str]:
         dish, said = self.dish(name), set(stems(change))
         return [

@@ -122,10 +122,11 @@ def _done(here: list[Edge], tokens: Sequence[Token], first: int, index: Index) -
 
 
 def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index) -> None:
+    said = tuple(token.word for token in tokens)
     for first, token in enumerate(tokens):
         if not token.stop:
             _numbers(edges[first], tokens, first)
-            _phrases(edges, tokens, first, index)
+            _phrases(edges, tokens, first, said, index)
 
 
 def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
@@ -331,7 +332,9 @@ def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
             here.append(Edge("filler", end, 0.1, words=words))
         if following in _PEOPLE or [token.word for token in tokens[end : end + 2]] == ["of", "us"]:
             here.append(Edge("filler", end + (1 if following in _PEOPLE else 2), 0.1, words=words))
-        here.append(Edge("number", end, 1.5 if of_people else 0.05, value=number[0], words=words))
+        this = words == "one" and first > 0 and tokens[first - 1].word in _THIS
+        cost = 1.5 if of_people else 1.0 if this else 0.05
+        here.append(Edge("number", end, cost, value=number[0], words=words))
 
 
 def _of_people(tokens: Sequence[Token], first: int, end: int) -> bool:
@@ -352,16 +355,20 @@ def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         here.append(Edge("of", end, 0.1, words="of the"))
 
 
-def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int, index: Index) -> None:
+def _phrases(
+    edges: list[list[Edge]],
+    tokens: Sequence[Token],
+    first: int,
+    said: tuple[str, ...],
+    index: Index,
+) -> None:
     here = edges[first]
     if tokens[first].word == "of":
         _of_so_many(here, tokens, first)
     named = any(edge.does in _NAMED and edge.whole for edge in here)
     for words, phrase in phrases().get(tokens[first].word, ()):
         end = first + len(words)
-        if end > len(tokens) or any(
-            tokens[first + at].word != word for at, word in enumerate(words)
-        ):
+        if said[first:end] != words:
             continue
         following = tokens[end] if end < len(tokens) else None
         if phrase.does == "solely" and (
@@ -406,14 +413,11 @@ def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int, index
             cost += 1.5  # "on any"
         if phrase.words == "make that":
             cost += 0.5
-        if (
-            phrase.does in ("it", "them")
-            and phrase.words in _THAT
-            and following is not None
-            and not following.stop
-        ):
+        if words[-1] in _THAT and phrase.does in _POINTING and end < len(tokens):
             if any(edge.does == "dish" for edge in edges[end]):
                 cost += 0.4  # "make that burger a double"
+        if phrase.does in _VERBS and first and tokens[first - 1].word in _ARTICLES:
+            cost += 1.0  # "the sub should be large"
         if phrase.does == "should" and len(words) == 1:
             cost += 0.25
         if phrase.does == "instead-of" and phrase.words == "not":
@@ -446,7 +450,8 @@ def _passing(token: Token, here: Sequence[Edge], kind: str) -> Passed:
     ):
         kind = "number"
     elif token.word in ("not", "never") or (
-        kinds & {"no", "no-extra", "remove", "amount", "half", "correct"} and "filler" not in kinds
+        kinds & {"no", "no-extra", "ordinal", "remove", "amount", "half", "correct"}
+        and "filler" not in kinds
     ):
         kind = "no"
     elif any(edge.does in _NAMED for edge in here):
@@ -480,6 +485,10 @@ _AFTER_PEOPLE = frozenset("so and but today now tonight years year he she".split
 _BEFORE_OPTIONS = frozenset("no extra without light hold".split())
 _SO_MANY = frozenset(("the", "those", "these", "my"))
 _DONE_TO = frozenset("it them that this those these the both my his her all one".split())
+_POINTING = frozenset(("it", "them", "filler"))
+_VERBS = frozenset(("swap", "change", "remove", "move", "keep", "add"))
+_THIS = frozenset(("this", "that"))
+_ARTICLES = frozenset(("the", "a", "my"))
 _THAT = frozenset(("that", "this", "those", "these"))
 _LEFT = frozenset(("leave it", "leave that"))
 _LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))

@@ -170,13 +170,15 @@ class Outcome:
             return made
         if any(one.no for one in options):
             return []
-        words = [set(stems(one.entity.words)) for one in options]
-        called = [
-            item for item in items if all(one <= set(stems(item.name or "")) for one in words)
-        ]
-        return called or [
+        words = " ".join(one.entity.words for one in options)
+        return self.called(items, words) or [
             item for item in items if all(self.has(item, one.entity.words) for one in options)
         ]
+
+    def called(self, items: Sequence[Item], words: str) -> list[Item]:
+        """Return the things whose names hold some words."""
+        said = set(stems(words))
+        return [item for item in items if said <= set(stems(item.name or ""))]
 
     def _made_with(self, item: Item, option: Option) -> bool:
         return any(
@@ -294,6 +296,7 @@ class Outcome:
         if said.size is not None:
             item.size = said.size.words
         if said.only and said.options:
+            self._only(item, said.options)
             kept = {stem for option in said.options for stem in stems(option.entity.words)}
             contents = self.kitchen.contents(item.name)
             if not any(self.kitchen.has(item.name, one.entity.words) for one in said.options):
@@ -308,6 +311,13 @@ class Outcome:
         if said.bare:
             item.changes += [f"no {one}" for one in self.kitchen.contents(item.name)]
         item.notes += [note for note in said.notes if note not in item.notes]
+
+    def _only(self, item: Item, options: Sequence[Option]) -> None:
+        """Take off what was chosen of a group before: "with just ketchup"."""
+        for change in item.changes[: item.yielding]:
+            if any(self.kitchen.same_group(item.name, change, one.entity.words) for one in options):
+                item.changes.remove(change)
+                item.yielding -= 1
 
     def _put(self, item: Item, option: Option) -> None:
         """Give a thing an option; what says the opposite goes: "put the basil back on"."""
@@ -397,8 +407,21 @@ class Outcome:
             self.count(item, said.count)
         if item.line is None and said.verb != "add":
             item.yielding = len(item.changes)  # "with whole milk, actually make that skim"
+        if said.instead and item.yielding and item not in self.touched:
+            self._of_same_group(item, said.options)
         self.give(item, said)
         self.touch(item)
+
+    def _of_same_group(self, item: Item, options: Sequence[Option]) -> None:
+        """Take off the one choice of a group whose place another takes: "with lox instead"."""
+        old = item.changes[: item.yielding]
+        for option in options:
+            words = option.entity.words
+            mates = [one for one in old if self.kitchen.same_group(item.name, one, words)]
+            if len(mates) == 1 and not option.no and not option.amount:
+                item.changes.remove(mates[0])
+                old.remove(mates[0])
+                item.yielding -= 1
 
     def count(self, item: Item, count: int) -> None:
         """Make it so many; or of another size, where it comes by the piece."""

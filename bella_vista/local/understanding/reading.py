@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bella_vista.local.understanding.index import Entity
+from bella_vista.local.understanding.lattice import Edge
 from bella_vista.local.understanding.search import Act, Reading
 from bella_vista.local.understanding.tokens import number_at, tokenize
 
@@ -74,6 +75,8 @@ class Said:
         definite: Whether "the" was said.
         partial: Whether so many OF something are meant.
         more: Whether one more is wanted.
+        plain: Whether it is to be as it comes.
+        usual: The words that say so.
         options: How it is to be.
         told: The places of the words of its options.
         unknown: The places of words that say how it is to be and are not on the menu.
@@ -85,12 +88,14 @@ class Said:
         off: Whether what is named is to go off.
         denied: Whether the head itself is not wanted.
         plural: Whether the head was said of several.
+        both: Whether "both" was said.
         half: Whether half of so many are meant.
         weak: Whether the head is only part of another name.
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
         besides: Whether it comes beside what is there: "a cola too".
         spared: Whether it is all that stays: "remove everything but the cola".
+        outdone: The number or the size in whose place it comes: "three instead of two".
         kept: Whether it is to stay as it is: "the cola is fine".
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
@@ -120,6 +125,7 @@ class Said:
     partial: bool = False
     more: bool = False
     plain: bool = False
+    usual: str = ""
     bare: bool = False
     only: bool = False
     each: bool = False
@@ -128,12 +134,14 @@ class Said:
     off: bool = False
     denied: bool = False
     plural: bool = False
+    both: bool = False
     half: bool = False
     weak: bool = False
     strange: bool = False
     back: bool = False
     besides: bool = False
     spared: bool = False
+    outdone: Edge | None = None
     kept: bool = False
     copies: bool = False
     exact: bool = False
@@ -196,7 +204,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     now = to = Said()
     meant = False
     ends, named, instead, exact, taken_back = -1, None, False, False, False
-    resized = False
+    resized = rather = False
     first = now
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
@@ -243,6 +251,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 now = to = Said(verb, act.first, correct, firmly, correct and meant, joint)
                 now.exact, exact = exact, False
                 now.kept = verb == "keep"
+                now.instead, rather = rather, False
                 said.append(now)
             case "correct":
                 taken_back, resized = True, False
@@ -257,7 +266,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 if said:
                     now.instead = True
                 else:
-                    now = to = Said(instead=True)
+                    rather = True
             case _:
                 if act.does == "option" and instead:
                     if to.options:
@@ -391,6 +400,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "ref":
             to.ref = str(act.value)
             to.plural = to.plural or edge.words == "ones"
+            to.both = edge.words.startswith("both")
             if to.ref == "of-them":
                 now.partial = True
         case "size":
@@ -409,11 +419,12 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             _halve(to.options, str(act.value))
         case "side":
             if to.options:
-                last = to.options[-1]
-                last.side = True
-                last.no = last.no and not last.carried  # "no kimchi, chilli mayo on the side"
+                beside = to.options[-1]
+                beside.side = True
+                beside.no = beside.no and not beside.carried  # "no egg, mayo on the side"
         case "plain":
             to.plain = True
+            to.usual = edge.words
         case "bare":
             to.bare = True
         case "only":
@@ -428,6 +439,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "free":
             if to.options:
                 to.options[-1].no = True
+        case "outdone":
+            now.outdone = edge
         case "copied":
             now.copies = True
         case "spare":

@@ -374,6 +374,8 @@ class Search:
         return 0.0
 
     def _ref(self, state: State, edge: Edge, place: int) -> float:
+        if edge.does == "one" and _follows(state, "the"):
+            self._definite(state, edge, place)
         state[HEAD] = -2 if edge.does in ("it", "one", "same", "again") else -1
         self._act(state, "ref", edge, place, edge.does)
         if edge.does == "of-them":
@@ -437,8 +439,7 @@ class Search:
     def _combo(self, state: State, edge: Edge, place: int) -> float:
         state[MASK] = edge.entity.mask & self._index.combos
         state[HEAD] = edge.entity.number
-        definite = state[STEPS] is not None and state[STEPS][0].edge.does == "the"
-        self._act(state, "combo", edge, place, definite)
+        self._act(state, "combo", edge, place, _follows(state, "the"))
         return 0.0
 
     def _size(self, state: State, edge: Edge, place: int) -> float:
@@ -457,6 +458,8 @@ class Search:
         entity = edge.entity
         if state[VERB] == "instead-of":
             return None
+        if state[VERB] == "remove":
+            return None  # "add ham and take off the olives"
         if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
             return None  # "remove the olives and put ham on it"
         pend = state[PEND]
@@ -483,7 +486,12 @@ class Search:
                 cost = ALREADY
             if not denied and (state[HEAD] == 0 or fits != state[MASK]):
                 state[MASK] = fits
-        if pend and pend[0][0] == "half" and entity.kind == "option" and entity.halved != entity.mask:
+        if (
+            pend
+            and pend[0][0] == "half"
+            and entity.kind == "option"
+            and entity.halved != entity.mask
+        ):
             if not fits & entity.halved:
                 cost += UNFOUND  # "a half, cold": a size of the sandwich
         tally = [value for kind, value in pend if kind == "count"]
@@ -494,7 +502,11 @@ class Search:
         state[SAID] += 1
         state[FLAGS] |= OPTIONED
         self._act(
-            state, "option", edge, place, (*pend, ("carried", "")) if state[NEG] and not pend else pend
+            state,
+            "option",
+            edge,
+            place,
+            (*pend, ("carried", "")) if state[NEG] and not pend else pend,
         )
         state[NEG] = denied
         state[PEND] = ()
@@ -514,6 +526,7 @@ class Search:
     def _outdone(self, state: State, edge: Edge, place: int) -> float:
         """Pass over the size or number that gave way: "a large instead of a small"."""
         state[VERB] = ""
+        self._act(state, "outdone", edge, place)
         return 0.0
 
     def _drop(self, state: State, edge: Edge, place: int) -> float | None:
@@ -639,6 +652,8 @@ class Search:
         cost = 0.0
         if edge.words == "one" and state[SAID] > 0 and edge.does == "number":
             cost = 0.6  # "the small one should be large and the large one small"
+        if edge.does == "dish" and _follows(state, "all"):
+            cost = 1.0  # "make both coffees large"
         if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:
             cost = NOT_IN_IT  # it is swapped "for" something
         if not state[FLAGS] & TURNED:
@@ -700,6 +715,17 @@ def _combo_of(search: Search, state: State, edge: Edge) -> bool:
     return any(combos & bit and parts & state[MASK] for bit, parts in search._index.parts.items())
 
 
+def _just_named(state: State) -> bool:
+    """Whether "the" and a name stand just before: "on the veggie one"."""
+    named, before = state[STEPS]
+    return named.edge.does == "dish" and before is not None and before[0].edge.does == "the"
+
+
+def _follows(state: State, does: str) -> bool:
+    """Whether the words just before are of a class."""
+    return state[STEPS] is not None and bool(state[STEPS][0].edge.does == does)
+
+
 _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "uncounted": lambda _, s, e: (
         s[NUM] <= 0 and s[JOINT] != _WITH and not (s[SAID] and s[JOINT] == _AND)
@@ -736,8 +762,11 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "adjoining": lambda _, s, e: (
         s[JOINT] == _NOTHING
         and s[HEAD] > 0
-        and not (s[SAID] or s[SIZE])
-        and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
+        and (
+            _just_named(s)
+            or not (s[SAID] or s[SIZE])
+            and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
+        )
     ),
     "ordered": lambda search, s, e: s[HEAD] > 0 and search._known,
     "headful": lambda _, s, e: s[HEAD] > 0,

@@ -27,6 +27,8 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
         # "one with ham, one with egg, the third ..."
         if source is not None and said.ordinal is not None:
             items = [*(item for item in things if item.source is source), source]
+    if said.ordinal == 1 and len(items) == 1 and items[0] is not things[0]:
+        return []  # "the first sandwich" may be one that the menu calls otherwise
     return _counted_off(said, items) if said.ordinal is not None else items
 
 
@@ -68,7 +70,10 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
     if tells and said.size is not None:
         said.plain = said.plain or said.size.words in USUAL
         items = items if said.plain else sized(outcome, items, said.size.words) or items
-    if tells and said.plain:
+    called = outcome.called(items, said.usual) if tells and said.plain else []
+    if len(called) == 1:
+        items = called
+    elif tells and said.plain:
         plain = [item for item in items if not item.changes]
         beside = [i for i in plain if any(o.changes and o.name == i.name for o in items)]
         items = beside or plain or items

@@ -103,20 +103,10 @@ def _as_the_menu_writes(menu: Menu, given: Mapping[str, Any]) -> Mapping[str, An
     notes = [given["note"]] if given.get("note") else []
     for at, one in enumerate(changes):
         plain = one.removesuffix(" on the side")
-        if dish is not None and plain != one and not _is_possible(menu, dish, one):
+        if dish is not None and plain != one and not _fits(menu, dish, None, one):
             changes[at] = plain
             notes.append(one)
     return {**given, "modifications": changes, "note": "; ".join(notes)}
-
-
-def _is_possible(menu: Menu, dish: Dish, change: str) -> bool:
-    try:
-        menu.choose(dish, dish.sizes[0] if dish.sizes else None, [change])
-    except ChoiceMissing:
-        return True
-    except OrderError:
-        return False
-    return True
 
 
 def _made(menu: Menu, given: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -150,10 +140,8 @@ def after(menu: Menu, order: Sequence[Mapping[str, Any]], drafts: Sequence[Draft
             line = lines.get(str(given.pop("line_id")))
             if line is not None:
                 line.update(given)
-                if "name" in given and "size" not in given:
-                    line["size"] = _size_kept(menu, line)
-                if "name" in given and "modifications" not in given:
-                    line["modifications"] = _changes_kept(menu, line)
+                if "name" in given:
+                    _keep_what_fits(menu, line, given)
         elif draft.op == "remove_item":
             line = lines.get(str(given["line_id"]))
             if line is not None:
@@ -167,20 +155,29 @@ def after(menu: Menu, order: Sequence[Mapping[str, Any]], drafts: Sequence[Draft
     return counted
 
 
-def _changes_kept(menu: Menu, line: Mapping[str, Any]) -> list[str]:
-    """Keep the modifications that another dish can have too, as the order does."""
+def _keep_what_fits(menu: Menu, line: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Keep the size and the choices of a line that became another dish, where that can have them."""
     dish = menu.dish(line["name"])
-    words = line.get("modifications") or ()
-    return [one for one in words if dish is not None and _is_possible(menu, dish, one)]
-
-
-def _size_kept(menu: Menu, line: Mapping[str, Any]) -> str | None:
-    """Return the size of a line that became another dish, if that comes in it."""
-    dish = menu.dish(line["name"])
+    size = line.get("size")
     try:
-        return menu.size(dish, line.get("size")) if dish is not None else None
+        size = menu.size(dish, size) if dish is not None else None
     except OrderError:
-        return None
+        size = None
+    if "size" not in given:
+        line["size"] = size
+    if "modifications" not in given and dish is not None:
+        kept = [one for one in line.get("modifications") or () if _fits(menu, dish, size, one)]
+        line["modifications"] = kept
+
+
+def _fits(menu: Menu, dish: Dish, size: str | None, words: str) -> bool:
+    try:
+        menu.choose(dish, size or (dish.sizes[0] if dish.sizes else None), [words])
+    except ChoiceMissing:
+        return True
+    except OrderError:
+        return False
+    return True
 
 
 def expected(menu: Menu, end: Sequence[Mapping[str, Any]]) -> Counter[Any]:
