@@ -672,6 +672,9 @@ class Carrying:
         if said.head is not None and (said.on or (said.verb == "change" and not said.definite)):
             # "Make one latte decaf", where there is none: it is ordered.
             out.penalty += 1.0 if not said.on else NEW_THOUGH_THERE if out.things else 0.0
+            words = set(stems(said.words))
+            if said.definite and any(words <= set(stems(one.name or "")) for one in out.there):
+                out.penalty += NEW_THOUGH_THERE  # the one that is there is meant
             item = out.add(out.make(replace(said, become=None, on=False)))
             if become is not said:
                 out.give(item, become)
