@@ -307,6 +307,7 @@ class Carrying:
         fewer = said.exact and said.count is not None and said.count < (there[-1].quantity or 1)
         taken_back = said.correct or said.after_all or fewer
         right = said.meant or said.definite or said.count is not None
+        right = right or (said.after_all and said.size is not None)  # "large fries actually"
         if taken_back and right and len(there) == 1:
             self._out.change(there[0], said)
             return True
@@ -698,6 +699,7 @@ class Carrying:
             things = out.named(become.mask, things)
             become = replace(become, head=None)
         having = [i for i in things if old.kind != "group" and out.has(i, old.words)]
+        having = [i for i in having if out.able(i, become)] or having
         having = having or [i for i in things if out.able(i, become)]
         if not having or not become.options:
             out.penalty += NOT_THERE

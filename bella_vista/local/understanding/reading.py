@@ -335,6 +335,7 @@ def _general(act: Act) -> bool:
     return act.does == "head" and mask & (mask - 1) != 0
 
 
+_CUT = frozenset(("in half", "in halves", "in quarters", "in four", "into squares", "in squares"))
 _NAMING = frozenset(("head", "narrow", "part", "option"))
 _STRANGE = frozenset(("food", "word", "common", "part", "name"))
 _TELLING = frozenset(("food", "part", "name"))
@@ -432,7 +433,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "each":
             to.each = True
         case "note":
-            to.notes.append(edge.words)
+            apart = edge.words in _CUT  # "cut the wrap in half"
+            to.notes.append(f"cut {edge.words}" if apart else edge.words)
         case "on" if now.verb not in ("swap", "change"):
             if now.head is None and not now.ref and now.become is None and now.options:
                 _put_on(now)

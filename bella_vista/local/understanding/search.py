@@ -540,6 +540,8 @@ class Search:
         )
         if any(one[0] in ("amount", "no") for one in state[PEND]) and kind == "amount":
             return None
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+            return None  # "remove the pineapple and put extra ham on"
         state[PEND] = (*state[PEND], ("amount", edge.value) if kind == "amount" else ("half", kind))
         state[NEG] = False
         return 0.0
