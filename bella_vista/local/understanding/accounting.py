@@ -315,7 +315,10 @@ class Accounting:
             line.had == number and self._named(line, about.mask, before=True) for line in lines
         )
         if counted and not told and number is not None and not self._counted(number, about, found):
-            if not (split and about.head and self._counted(number, about, named)):
+            words = set(stems(about.words))
+            kin = [line for line in lines if words and self._called(line, words)]
+            dealt = sum(line.quantity for line in kin) == number  # "two naans, one plain one garlic"
+            if not dealt and not (split and about.head and self._counted(number, about, named)):
                 return ""
         if said.exact and said.count is not None and said.head is not None:
             if sum(line.quantity for line in found) > said.count:
@@ -647,6 +650,9 @@ class Accounting:
             if said.head is not None and named == number:
                 return True
         return False
+
+    def _called(self, line: _Line, words: set[str]) -> bool:
+        return any(words <= set(stems(name)) for thing in line.things for name in thing.names)
 
     # -- one line --------------------------------------------------------------------------------------------
 

@@ -385,7 +385,9 @@ class Carrying:
         total = 0
         for one in following:
             narrower = one.head is not None and one.mask & said.mask and not one.mask & ~said.mask
-            described = one.head is None and one.described and len(item.names) > 1
+            called = one.head is not None and self._called_like(said, one)
+            narrower = narrower or called
+            described = one.head is None and one.described and (one.plain or len(item.names) > 1)
             if one.verb not in ("", "add") or one.correct or not (narrower or described):
                 return
             total += one.number or 1
@@ -394,10 +396,19 @@ class Carrying:
                 self._out.penalty -= 0.6
                 return
 
+    def _called_like(self, said: Said, one: Said) -> bool:
+        """Whether a thing has the name of another in its own: garlic naan is a naan."""
+        words = set(stems(said.words))
+        return bool(words) and all(
+            words < set(stems(name)) for name in self._out.index.names(one.mask)
+        )
+
     def _announced_before(self, said: Said) -> bool:
         """Put what is named in the place of what was only announced."""
         base = self._announced[0] if self._announced else None
-        if base is None or not self._out.mask(base) & said.mask:
+        named = Said(words=base.words) if base is not None else said
+        called = base is not None and self._called_like(named, said)
+        if base is None or not (called or self._out.mask(base) & said.mask):
             self._announced = []
             return False
         item = self._out.make(said)
@@ -590,6 +601,10 @@ class Carrying:
             return
         if become is said and said.ref == "one" and self._the_one(said):
             return
+        if become is not said and said.ref == "one" and become.head is None:
+            both = replace(become, ref="one", definite=said.definite, size=said.size)
+            if become.size is None and self._of_split(both):
+                return  # "one small, one large, make the large one gluten free"
         found = targets(out, said)
         if become.head is not None and said.ref == "it" and become is not said:
             there = out.named(become.mask, out.things)  # "make it three tiramisus"
@@ -811,21 +826,28 @@ class Carrying:
             found = [item for item in found if out.able(item, said)] or found
         self._become(replace(said, head=None), found, said.count if said.partial else None)
 
+    def _of_split(self, said: Said) -> bool:
+        """Give something to one of several that are told apart by their size already."""
+        out = self._out
+        last = out.items[-1] if out.items else None
+        if last is None or said.size is None or not said.definite:
+            return False
+        for split in last.splits:  # "one small one large, the large one with chicken"
+            size = out.kitchen.size(last.name, said.size.words)
+            if split.size and size == out.kitchen.size(last.name, split.size):
+                probe = Item(words=last.words, names=last.names)
+                out.give(probe, replace(said, size=None))
+                split.changes += probe.changes
+                return True
+        return False
+
     def _the_one(self, said: Said) -> bool:
         """Carry out "the hot one large with feta": what comes first says which, the rest is to be."""
         out = self._out
         if not said.definite or said.article or said.count or not said.options:
             return False
-        last = out.items[-1] if out.items else None
-        if last is not None and said.size is not None:
-            for split in last.splits:  # "one small one large, the large one with chicken"
-                if split.size and out.kitchen.size(last.name, said.size.words) == out.kitchen.size(
-                    last.name, split.size
-                ):
-                    probe = Item(words=last.words, names=last.names)
-                    out.give(probe, replace(said, size=None))
-                    split.changes += probe.changes
-                    return True
+        if self._of_split(said):
+            return True
         found = out.described(out.things, said.options[:1])
         rest = replace(said, ref="", options=said.options[1:])
         if said.size is not None and not found:  # "the small one on gluten free crust"
@@ -928,7 +950,7 @@ class Carrying:
         if topic and not said.correct and (one_more or (said.count and not said.described)):
             out.order(said, topic, (topic,))
             return
-        if self._announced and said.options:
+        if self._announced and (said.options or said.plain):
             base = self._announced[0]
             fresh = base.copy(said.count or 1)
             fresh.spoken = said.place

@@ -629,6 +629,7 @@ class Search:
         return cost
 
     def _exactly(self, state: State, edge: Edge, place: int) -> float:
+        state[NEG] = False  # "no ham on it, just the pineapple"
         self._act(state, "exactly", None, place)
         return 0.0
 
