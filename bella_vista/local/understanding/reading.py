@@ -252,8 +252,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 else:
                     rather = True
             case _:
-                if act.does == "option" and instead and to.options:
-                    _correct_option(to, act, only=exact, again=resized)
+                if act.does == "option" and instead:
+                    if to.options:
+                        _correct_option(to, act, only=exact, again=resized)
                     instead = False
                 if act.does == "size" and ahead in ("part", "parts"):
                     now.ahead = edge.entity
