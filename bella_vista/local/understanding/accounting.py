@@ -10,6 +10,7 @@ from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.outcome import USUAL
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Option, Said
 from bella_vista.local.understanding.search import Step
@@ -125,6 +126,9 @@ class Accounting:
                 if after.firmly and self._stands_beside(one, after, lines):
                     lost.append(_words(after, said[at + 2 :], tokens))
                 one = _taken_back(one, after)
+            if any(later.become is not None and later.become.size for later in said[at + 1 :]):
+                one = replace(one, size=None)  # "a medium latte, oh and make it large"
+            one = self._superseded(one, said[at + 1 :])
             if after is not None and self._another_kind(after, one, lines):
                 one = replace(one, count=_less(one.count, after.count))  # "two, one of them diet"
             split = after is not None and after.head is None and after.described
@@ -141,6 +145,18 @@ class Accounting:
             lost.extend(self._too_wide(said, lines, tokens))
             lost.extend(self._grown(steps, said, lines))
         return list(dict.fromkeys(lost))
+
+    def _superseded(self, said: Said, following: Sequence[Said]) -> Said:
+        """Leave out choices that a later change excludes: "whole milk, actually make that skim"."""
+        changes = [later.become for later in following if later.become is not None]
+        new = [option.words for one in changes if one.head is None for option in one.options]
+        names = self._index.names(said.mask) if said.head is not None and new else ()
+        kept = [
+            option
+            for option in said.options
+            if not any(self._kitchen.excludes(n, option.words, w) for n in names[:1] for w in new)
+        ]
+        return said if len(kept) == len(said.options) else replace(said, options=kept)
 
     # -- what came of it -------------------------------------------------------------------------------------
 
@@ -216,6 +232,9 @@ class Accounting:
         ):
             return self._not_gone(said, lines)
         about = said.become if said.become is not None else said
+        if said.verb == "swap" and said.head is None and said.options and about.options:
+            if any(self._has(line, said.options[0], just_now=True) for line in lines):
+                about = replace(about, options=said.options)  # "sub ranch for the mayo"
         if about.empty:
             return said.words if said.become is not None and said.head is not None else None
         if (
@@ -372,6 +391,8 @@ class Accounting:
                     told.append(one.number or 1)  # as many come for what is to go
                     continue
                 told.extend(_told(one, bit, there="line" if there else bool(told)))
+                if at and one.partial and one.count and said[at - 1].number is None:
+                    told.append(one.count)  # "tacos, three of them with guacamole"
             if told and count > sum(told):
                 yield name
 
@@ -663,6 +684,13 @@ class Accounting:
             option: The option.
             just_now: Whether it has to have come about just now.
         """
+        if option.side and option.words in line.note:
+            option = replace(option, side=False)
+        if option.no and option.entity.kind == "group":
+            words = option.entity.words
+            for thing in line.things:
+                if any(self._kitchen.chooses(one, words, thing.changes) for one in thing.names):
+                    return True  # "no bun, a lettuce wrap"
         if option.no and option.amount:  # "no extra jalapenos"
             much = replace(option, no=False)
             return not any(self._with(thing, much) for thing in line.things)
@@ -713,6 +741,10 @@ class Accounting:
                 both = [*thing.changes, option.words]
                 if self._kitchen.canonical(name, thing.size, both) == thing.changes:
                     return True
+        if option.words in USUAL and all(
+            self._kitchen.made(name, option.words) is None for name in thing.names
+        ):
+            return not thing.changes  # "one regular", which is no choice of it
         said = set(stems(option.entity.words))
         if option.words == option.entity.words and not any(
             change.startswith("no ") and said <= set(stems(change)) for change in thing.changes

@@ -46,6 +46,9 @@ _NEW_BY_THE = 0.5
 _LIKE_A_DISH = 1.2
 """What it costs to take the name of a dish that is on the order for an option."""
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
+_DEALT = 0.4
+"""How much likelier a split is that deals out exactly as many as were ordered."""
+_STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
 _SUCH = ("of-them", "same", "again")
 """What "another one" may be of."""
 _AND, _OR, _ON, _THE, _COMMA, _BUT = (
@@ -90,6 +93,7 @@ class Carrying:
 
     def carry(self, reading: Sequence[Said]) -> Outcome:
         """Carry out all items of a reading, one after the other."""
+        reading = self._dealt_sizes(reading)
         self._share(reading)
         lines, whole = self._out.lines, says_whole_order(self._out, reading)
         if whole:
@@ -103,6 +107,9 @@ class Carrying:
                 self._carry(said, reading[at + 1 :])
             elif said.verb in ("remove", "swap") or said.spared:
                 self._out.penalty += NO_EFFECT
+        for item in self._out.items:
+            if len(item.splits) > 1 and not left(item):
+                self._out.penalty -= _DEALT  # "four mochi, two green tea and two mango"
         put_together(self._out)
         if whole:
             put_in_place(self._out, lines)
@@ -134,6 +141,30 @@ class Carrying:
         if said.head is None or not definite or said.number is not None:
             return False
         return bool(self._out.named(said.mask, self._out.lines))
+
+    def _dealt_sizes(self, reading: Sequence[Said]) -> Sequence[Said]:
+        """Give a size that is told first to what is named next: "two footlongs, a tuna and a ham"."""
+        for at, said in enumerate(reading):
+            general = said.head is None or (said.head.kind == "head" and said.plural)
+            if not (said.size and (said.count or 0) > 1 and general) or said.verb or said.ref:
+                continue
+            named: list[Said] = []
+            for one in reading[at + 1 :]:
+                if one.head is None or one.size or one.verb or one.become or one.correct:
+                    break
+                named.append(one)
+                if sum(each.number or 1 for each in named) >= (said.count or 0):
+                    break
+            total = sum(each.number or 1 for each in named)
+            if said.options or len(named) < 2 or total != said.count:
+                continue
+            if any(not one.mask & said.size.mask for one in named):
+                continue
+            for one in named:
+                one.size = said.size
+            self._out.penalty -= 0.6
+            return [*reading[:at], *self._dealt_sizes(reading[at + 1 :])]
+        return reading
 
     def _carry(self, said: Said, following: Sequence[Said]) -> None:
         points = said.joint == _ON and said.number is None  # "in that meal"
@@ -258,6 +289,9 @@ class Carrying:
             for item in self._out.named(said.mask, self._out.things)
             if said.count in (None, item.quantity)
         ]
+        if said.count is None and not said.verb:
+            if any(self._out.named(said.mask, item.parts) for item in self._out.items):
+                return True  # "no ice in the sprite" of a combo
         waits = self._out.named(said.mask, self._out.waiting)
         if waits and said.count is None:
             self._out.spoken = waits[0]
@@ -670,6 +704,9 @@ class Carrying:
         if said.head is not None and (said.on or (said.verb == "change" and not said.definite)):
             # "Make one latte decaf", where there is none: it is ordered.
             out.penalty += 1.0 if not said.on else NEW_THOUGH_THERE if out.things else 0.0
+            words = set(stems(said.words))
+            if said.definite and any(words <= set(stems(one.name or "")) for one in out.there):
+                out.penalty += NEW_THOUGH_THERE  # the one that is there is meant
             item = out.add(out.make(replace(said, become=None, on=False)))
             if become is not said:
                 out.give(item, become)
@@ -684,6 +721,11 @@ class Carrying:
         """Put one thing on a dish in the place of another: "swap the ham for mushrooms"."""
         out, old = self._out, said.options[0].entity
         things = [*reversed(out.items), *reversed(out.there)]
+        for item in things if become.options and old.kind != "group" else ():
+            if out.has(item, become.options[0].entity.words) and not out.has(item, old.words):
+                said, become = become, said  # "sub ranch for the mayo"
+                old = said.options[0].entity
+                break
         if become.head is not None:  # "change the bun to brioche on the cheeseburger"
             things = out.named(become.mask, things)
             become = replace(become, head=None)
@@ -779,7 +821,8 @@ class Carrying:
         elif said.ref == "other" and last is not None and said.described:
             out.split(last, said, None)
         elif said.ref == "all" and said.described and out.items:
-            for item in out.items:
+            able = [item for item in out.items if out.able(item, said)]
+            for item in able or out.items:
                 out.change(item, said)
         elif said.ref == "all" and said.described and out.waiting:
             for item in out.waiting:
@@ -842,7 +885,14 @@ class Carrying:
         """Carry out "one of them without basil" on what is there."""
         out = self._out
         if not said.described:
-            if not self._another_kind_of(said):
+            last = out.items[-1] if out.items else None
+            plain = last is not None and not (last.counted or last.changes)
+            topic = self._asked_about() if said.count and not out.items else None
+            if topic is not None:
+                out.order(said, topic, (topic,))  # "two of those", which were asked about
+            elif said.ref == "of-them" and said.count and last is not None and plain:
+                last.quantity, last.counted = said.count, True  # "garlic knots, six of them"
+            elif not self._another_kind_of(said):
                 out.penalty += NO_EFFECT
             return True
         many = [item for item in out.things if (item.quantity or 1) > 1]
@@ -902,6 +952,10 @@ class Carrying:
         if said.more:
             self._again(said)
             return
+        if said.number and said.unknown and not (said.options or said.ref):
+            words = out.told(said.unknown)  # "a dr pepper": another thing, and unknown
+            out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
+            return
         one_more = said.ref == "one" and not out.waiting and (said.article or not said.definite)
         if topic and not said.correct and (one_more or (said.count and not said.described)):
             out.order(said, topic, (topic,))
@@ -937,6 +991,7 @@ class Carrying:
     def _belongs(self, item: Item, said: Said) -> bool:
         """Give something to the thing that was ordered just before in the same line."""
         out = self._out
+        out.make_plain(item, said)
         if not said.described:
             if said.count is None:
                 out.penalty += 0.8 if said.ref == "one" else 0.0
@@ -957,6 +1012,8 @@ class Carrying:
             number = 1
         if said.exact and number == item.quantity:
             number = None  # "just one, and without olives"
+        if said.correct and said.size is not None and number in (None, 1) and not several:
+            item.size, number = None, None  # "a large latte, no, a medium, with oat milk"
         clash = said.size if item.size is not None else None
         if clash and said.joint == _OR:
             item.unknown.append(f"{item.size} or {clash.words}")
@@ -968,7 +1025,12 @@ class Carrying:
             return True
         if number is None and item.splits and said.options and left(item) > 0:
             number = 1
-        one_more = clash and said.joint == _AND and not item.splits
+        clash_of_choices = any(
+            out.kitchen.excludes(item.name, change, option.words)
+            for change in item.changes
+            for option in said.options
+        )
+        one_more = (clash or clash_of_choices) and said.joint == _AND and not item.splits
         if (
             number is not None
             and (several or item.splits)
@@ -984,7 +1046,13 @@ class Carrying:
                 out.change(earlier[-1], said)
                 return True
             return False
-        if clash or (number is not None and (said.count or said.ref or item.size or item.changes)):
+        if (
+            clash
+            or (number is not None and clash_of_choices)
+            or (number is not None and (said.count or said.ref or item.size or item.changes))
+        ):
+            if clash and said.options and number is None and not said.ref:
+                out.penalty += NEW_THOUGH_THERE  # "a large Margherita, small cheese"
             out.order(said, item.words, item.names, number or 1)
         else:
             out.change(item, said)
@@ -1028,9 +1096,15 @@ class Carrying:
         """Find the dish that only one can be: "a gluten free one with ham"."""
         out = self._out
         wanted = [option for option in said.options if not option.no]
+        begins = said.number is not None or said.size or said.ref or said.verb or said.correct
+        if out.items and not begins and said.joint not in (_AND, *_STOPS):
+            return False  # "a medium cold brew black"
         mask = out.index.all & ~out.index.combos
         for entity in [option.entity for option in wanted] + ([said.size] if said.size else []):
             mask &= entity.mask
+        usual = mask & out.index.usual
+        if usual and not usual & (usual - 1):
+            mask = usual  # "a large pepperoni", where one dish is just called pizza
         names = out.index.names(mask)
         if not wanted or not names or len(names) > _FEW:
             return False

@@ -16,6 +16,7 @@ from bella_vista.local.understanding.lattice import Lattice, lattice
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.outcome import Outcome, Which
 from bella_vista.local.understanding.parts import on_order
+from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.reading import Passed, Said, items
 from bella_vista.local.understanding.search import Reading, Search
 from bella_vista.local.understanding.settling import Settling
@@ -322,6 +323,8 @@ class Deciding:
             told = " ".join(words.tokens[at].word for at in range(first, last + 1))
             kinds = {one.kind for one in run}
             if not kinds & {"name", "part", "number", "no", "word", "food"}:
+                if self._stands_alone(words, first, last) and not _is_talk(words, first, last):
+                    decided.not_understood.append(told)  # "a hot dog and a cola"
                 continue
             beside = first - 1 in named or last + 1 in named
             if (
@@ -372,6 +375,11 @@ class Deciding:
             found = error.facts.get("near") or error.facts.get("possible")
             near = tuple(str(one) for one in found[:3]) if isinstance(found, list) else ()
         return near
+
+
+def _is_talk(words: Lattice, first: int, last: int) -> bool:
+    """Whether some words are what people say beside an order: "a minute", "a friend"."""
+    return all(words.tokens[at].word in small_words() for at in range(first, last + 1))
 
 
 def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]]:

@@ -28,6 +28,7 @@ RULES = """
   after        number     becoming           become count            after   0.1
   after        number     -                  tally                   after   0.2
   before       number     optioned           tally                   before  0.6
+  before       number     carried            tally                   before  0.1
   any          half-of    -                  begin half_of           after   begin.ref
   any          fewer      -                  begin fewer             before  begin.number
   any          few        -                  begin few               before  begin.number
@@ -38,7 +39,7 @@ RULES = """
   after        a          joined             -                       after   0.0
   after        a          combined           -                       after   0.0
   after        a          listed             -                       after   0.3
-  after        a          -                  -                       after   0.5
+  after        a          -                  -                       after   0.7
   any          the        -                  begin definite          before  begin.the
   before       the        -                  definite                before  0.05
   after        the        -                  joint                   after   0.0
@@ -59,6 +60,8 @@ RULES = """
   after        dish       combo_of           combo                   after   0.1
   any          one        -                  begin ref               after   begin.one
   after        one        adjoining          -                       after   0.1
+  after        one        combos             -                       after   0.1
+  after        other      combos             -                       after   0.1
   before       one        single             ref                     after   0.1
   out,after    it         -                  begin ref               after   begin.ref
   any          turned     -                  begin turned            after   begin.ref
@@ -226,7 +229,7 @@ MISFIT, NOT_IN_IT = 5.0, 1.6
 """An option or a size the dish cannot have; leaving off what is not in it."""
 UNSIZED = 0.8
 """A size said of a dish that has only one price."""
-ALREADY = 0.5
+ALREADY = 0.25
 """Asking for what is in a dish anyway."""
 UNFOUND = 4.0
 """An amount or a "no" that nothing followed."""

@@ -73,6 +73,30 @@ class Kitchen:
         dish = self.dish(name)
         return tuple(dish.contains) if dish is not None else ()
 
+    def alternatives(self, name: str | None, words: Sequence[str]) -> tuple[str, ...]:
+        """Name what is in a dish and is a choice of a group from which some words choose."""
+        dish = self.dish(name)
+        if dish is None:
+            return ()
+        said = {stems(one) for one in words}
+        choices: set[tuple[str, ...]] = set()
+        for group in self._menu.groups(dish):
+            names = {stems(one) for c in group.choices for one in (c.name, *c.aliases)}
+            if names & said:
+                choices |= names
+        return tuple(one for one in dish.contains if stems(one) in choices)
+
+    def chooses(self, name: str, group: str, changes: Sequence[str]) -> bool:
+        """Whether some changes choose from a group of a dish."""
+        dish, said = self.dish(name), {stems(change) for change in changes}
+        return dish is not None and any(
+            stems(word) in said
+            for one in self._menu.groups(dish)
+            if one.name == group
+            for choice in one.choices
+            for word in (choice.name, *choice.aliases)
+        )
+
     def choice(self, name: str | None, change: str) -> str:
         """Return what was chosen without how much of it: the ranch of "extra ranch"."""
         return max(self._choices(name, change), key=len, default=change)

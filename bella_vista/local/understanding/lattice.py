@@ -92,14 +92,18 @@ def lattice(
     _slips(edges, tokens, stems, index)
     _joined(edges, tokens, stems, index)
     passed: list[Passed] = []
-    _all_phrases(edges, tokens)
+    _all_phrases(edges, tokens, index)
     _asides(edges, tokens)
     for first, token in enumerate(tokens):
         here = edges[first]
         again = first > 0 and token.word == tokens[first - 1].word and not token.stop
         counted = first > 0 and token.word == "one" and tokens[first - 1].word in ("only", "just")
         kind = "number" if counted else ""
-        passed.append(Passed(0.2, "common") if again else _passing(token, here, kind))
+        found = Passed(0.2, "common") if again else _passing(token, here, kind)
+        if found.kind == "common" and not again and first and _is_number(edges[first - 1]):
+            if index.knows(stems[first]):
+                found = Passed(PASSED["small"], "common")  # the inch of "six inch"
+        passed.append(found)
     for here in edges:
         for edge in here:
             edge.code = hash((edge.does, edge.value, edge.entity.number))
@@ -118,12 +122,12 @@ def _done(here: list[Edge], tokens: Sequence[Token], first: int, index: Index) -
                 here.append(Edge("done", end, 0.1, meant.entity, words=word))
 
 
-def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index) -> None:
     said = tuple(token.word for token in tokens)
     for first, token in enumerate(tokens):
         if not token.stop:
             _numbers(edges[first], tokens, first)
-            _phrases(edges, tokens, first, said)
+            _phrases(edges, tokens, first, said, index)
 
 
 def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
@@ -279,27 +283,39 @@ def _slips(
 def _joined(
     edges: list[list[Edge]], tokens: Sequence[Token], stems: Sequence[str], index: Index
 ) -> None:
-    """Find names that were typed in two words: "cheese burger"."""
+    """Find names of which a word was typed in two: "bacon cheese burger"."""
     for at in range(len(tokens) - 1):
-        if (
-            tokens[at].stop
-            or tokens[at + 1].stop
-            or any(e.end == at + 2 and e.entity.number for e in edges[at])
-        ):
+        if tokens[at].stop or tokens[at + 1].stop:
             continue
         whole = stem(tokens[at].word + tokens[at + 1].word)
-        if len(whole) >= 5 and index.knows(whole):
-            for _, meant in index.at([whole], 0):
+        if len(whole) < 5 or not index.knows(whole):
+            continue
+        spelt = [*stems[:at], whole, *stems[at + 2 :]]
+        for first in range(max(0, at - _LONGEST_GAP), at + 1):
+            for length, meant in index.at(spelt, first) if not tokens[first].stop else ():
+                end = first + length + 1
+                if first + length <= at or any(
+                    edge.end == end and edge.entity is meant.entity for edge in edges[first]
+                ):
+                    continue
                 kind = meant.entity.kind
-                edges[at].append(
+                words = " ".join(token.word for token in tokens[first:end])
+                edges[first].append(
                     Edge(
                         "dish" if kind == "head" else kind,
-                        at + 2,
+                        end,
                         meant.cost + 0.1,
                         meant.entity,
-                        words=whole,
+                        words=words,
+                        whole=meant.whole,
+                        weak=meant.weak,
+                        plural=_plural(tokens[end - 1].word, meant.entity.words),
                     )
                 )
+
+
+def _is_number(here: Sequence[Edge]) -> bool:
+    return any(edge.does == "number" for edge in here)
 
 
 def _spelling(word: str) -> str:
@@ -341,7 +357,11 @@ def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
 
 
 def _phrases(
-    edges: list[list[Edge]], tokens: Sequence[Token], first: int, said: tuple[str, ...]
+    edges: list[list[Edge]],
+    tokens: Sequence[Token],
+    first: int,
+    said: tuple[str, ...],
+    index: Index,
 ) -> None:
     here = edges[first]
     if tokens[first].word == "of":
@@ -375,7 +395,9 @@ def _phrases(
         if phrase.does == "plain" and any(edge.does == "size" for edge in here):
             cost += 1.2
         if phrase.does in ("note", "whole", "all", "plain") and any(
-            edge.does in ("option", "dish") and edge.whole and edge.end <= end for edge in here
+            edge.does in ("option", "dish") and edge.whole and edge.end <= end
+            for inside in edges[first : end if phrase.does == "plain" else first + 1]
+            for edge in inside
         ):
             cost += FILLER_ON_NAME
         if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
@@ -388,6 +410,8 @@ def _phrases(
         if phrase.does == "instead" and following is not None and following.word == "of":
             if end + 2 >= len(tokens) or number_at(tokens, end + 2) is None:
                 cost += 2.0  # "instead of the hot dog", but "three shots instead of the one"
+        if phrase.does == "a" and phrase.words == "any" and (following is None or following.stop):
+            cost += 1.5  # "on any"
         if phrase.words == "make that":
             cost += 0.5
         if words[-1] in _THAT and phrase.does in _POINTING and end < len(tokens):
@@ -401,6 +425,8 @@ def _phrases(
             cost += 0.7
         if phrase.does == "filler" and named and len(words) == 1:
             cost += FILLER_ON_NAME
+        if phrase.does == "swap" and len(words) == 1 and index.knows(tokens[first].stem):
+            cost += FILLER_ON_NAME  # a "sub" may be a sandwich
         here.append(
             Edge(
                 phrase.does, end, cost, value=_value(phrase.does, phrase.value), words=phrase.words
@@ -467,5 +493,7 @@ _ARTICLES = frozenset(("the", "a", "my"))
 _THAT = frozenset(("that", "this", "those", "these"))
 _LEFT = frozenset(("leave it", "leave that"))
 _LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))
-_AFTER_NO = frozenset("wait sorry make actually i two three four five six just that it the".split())
+_AFTER_NO = frozenset(
+    "a an wait sorry make actually i two three four five six just that it the".split()
+)
 _WHOLE = {stem(word): word for word in ("please", "change", "large", "instead", "without")}

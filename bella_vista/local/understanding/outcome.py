@@ -32,6 +32,7 @@ class Which:
     count: int | None
 
 
+USUAL = frozenset(("plain", "regular", "normal", "standard"))
 _AMOUNTS = frozenset(stems("no extra light double triple half other 1 2 3 4 5 6 7 8 9 on the side"))
 
 
@@ -134,6 +135,16 @@ class Outcome:
             for option in said.options
         )
 
+    def make_plain(self, item: Item, said: Said) -> None:
+        """Take "plain" and "regular" for what they say where they are no choice of a thing."""
+        mask = self.mask(item)
+        for option in [one for one in said.options if one.entity.words in USUAL]:
+            if not mask & option.entity.mask:
+                said.options.remove(option)
+                said.plain = True
+        if said.size is not None and said.size.words in USUAL and not mask & said.size.mask:
+            said.size, said.plain = None, True
+
     def is_called(self, item: Item, change: str, words: str) -> bool:
         """Whether a change of a thing is what some words name."""
         own, named = set(stems(change.removeprefix("no "))), set(stems(words))
@@ -206,6 +217,7 @@ class Outcome:
         """Make a thing of what was said; it is on no order yet."""
         names = self.index.names(self.narrowed(said.mask, said))
         quantity = None if said.few else said.count if said.count is not None else 1
+        names, said = self._called_by_option(names, said)
         item = Item(words=said.words, names=names, quantity=quantity)
         if said.strange:
             item.words = self.told({*said.unknown, *range(*said.named)})
@@ -221,6 +233,16 @@ class Outcome:
                 self.give(chosen, part)
                 item.parts.append(chosen)
         return item
+
+    def _called_by_option(self, names: tuple[str, ...], said: Said) -> tuple[tuple[str, ...], Said]:
+        """Take "pho with chicken" for the chicken pho, where several are called pho."""
+        for option in said.options if len(names) > 1 else ():
+            words = set(stems(option.entity.words))
+            called = tuple(name for name in names if words <= set(stems(name)))
+            if len(called) == 1 and not option.no:
+                rest = [one for one in said.options if one is not option]
+                return called, replace(said, options=rest)
+        return names, said
 
     def narrowed(self, mask: int, said: Said) -> int:
         """Keep of several dishes those that can be as it is said."""
@@ -277,6 +299,10 @@ class Outcome:
             self._only(item, said.options)
             kept = {stem for option in said.options for stem in stems(option.entity.words)}
             contents = self.kitchen.contents(item.name)
+            if not any(self.kitchen.has(item.name, one.entity.words) for one in said.options):
+                contents = self.kitchen.alternatives(
+                    item.name, [one.entity.words for one in said.options]
+                )  # "just cream" leaves the ice in a coffee
             item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
         for option in said.options:
             self._put(item, option)
@@ -390,6 +416,8 @@ class Outcome:
             return
         if said.count is not None:
             self.count(item, said.count)
+        if item.line is None and said.verb != "add":
+            item.yielding = len(item.changes)  # "with whole milk, actually make that skim"
         if said.instead and item.yielding and item not in self.touched:
             self._of_same_group(item, said.options)
         self.give(item, said)
@@ -403,6 +431,7 @@ class Outcome:
             mates = [one for one in old if self.kitchen.same_group(item.name, one, words)]
             if len(mates) == 1 and not option.no and not option.amount:
                 item.changes.remove(mates[0])
+                old.remove(mates[0])
                 item.yielding -= 1
 
     def count(self, item: Item, count: int) -> None:

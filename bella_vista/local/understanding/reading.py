@@ -20,6 +20,8 @@ class Option:
         half: ``half`` or ``other half``.
         count: How many of it.
         side: Whether it is to lie beside.
+        place: Where it was said.
+        carried: Whether the "no" was said of what comes before it in a list.
     """
 
     entity: Entity
@@ -28,6 +30,8 @@ class Option:
     half: str = ""
     count: int = 1
     side: bool = False
+    place: int = -1
+    carried: bool = False
 
     @property
     def words(self) -> str:
@@ -175,6 +179,11 @@ class Said:
         )
 
     @property
+    def only_counts(self) -> bool:
+        """Whether nothing but a number is said, and perhaps words that are not on the menu."""
+        return not (self.head or self.ref or self.options or self.notes or self.parts)
+
+    @property
     def number(self) -> int | None:
         """How many, where "a" counts as one."""
         return 1 if self.count is None and self.article else self.count
@@ -218,6 +227,13 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     to.unknown.append(act.first)
                     to.strange = to.strange or (named.does == "dish" and not named.whole)
                     ends = act.first + 1
+                elif (
+                    (kind in _TELLING and ahead in ("begin", ""))
+                    and (now.number and now.only_counts)
+                    and now is not first
+                ):
+                    passed.pop()
+                    now.unknown.append(act.first)  # "two coffees", where there are none
                 elif after and kind in ("food", "word") and now.head is not None:
                     passed.pop()
                     to.unknown.append(act.first)
@@ -240,7 +256,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             case "correct":
                 taken_back, resized = True, False
                 meant = bool(set(edge.words.split()) & _MEANT)
-                instead = edge.words not in _MILD
+                instead = edge.words not in _MILD or ahead == "exactly"
             case "become" | "should":
                 if act.does == "should":
                     now.verb = "change"
@@ -391,6 +407,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             to.size, to.ends = edge.entity, edge.end
         case "option":
             option = _option(edge.entity, act.value)
+            option.place = act.first
             if option.half == "half" and any(one.half == "half" for one in to.options):
                 option.half = "other half"
             to.options.append(option)
@@ -399,11 +416,12 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "replaced":
             to.replaced.append(Option(edge.entity))
         case "half":
-            if to.options:
-                to.options[-1].half = str(act.value)
+            _halve(to.options, str(act.value))
         case "side":
             if to.options:
-                to.options[-1].side = True
+                beside = to.options[-1]
+                beside.side = True
+                beside.no = beside.no and not beside.carried  # "no egg, mayo on the side"
         case "plain":
             to.plain = True
             to.usual = edge.words
@@ -476,6 +494,18 @@ def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
         to.options.pop()
 
 
+def _halve(options: list[Option], half: str) -> None:
+    """Put the last option on a half, and those before it where another half is told already.
+
+    "Pepperoni on one half, mushrooms and onions on the other"; but "onions, and ham on one half".
+    """
+    for at, option in reversed(list(enumerate(options))):
+        told = any(one.half for one in options[:at])
+        if option.half or option.no or (option is not options[-1] and not told):
+            return
+        option.half = half
+
+
 def _left_off(options: list[Option]) -> None:
     """Take the last things named for things to leave off: "onions and tomatoes left out"."""
     for option in reversed(options):
@@ -500,8 +530,8 @@ def _put_on(now: Said) -> None:
 def _option(entity: Entity, pend: Sequence[tuple[str, str | int]]) -> Option:
     option = Option(entity)
     for kind, value in pend:
-        if kind == "no":
-            option.no = True
+        if kind in ("no", "carried"):
+            option.no, option.carried = True, kind == "carried"
         elif kind == "amount":
             option.amount = str(value)
         elif kind == "half":

@@ -274,7 +274,8 @@ class Search:
         correct = state[JOINT] == _CORRECT
         if correct and edge.does == "dish" and state[HEAD] > 0 and state[FLAGS] & OPTIONED:
             cost += RATHER_OPTION
-        self._act(state, "begin", edge, place, (verb, correct, state[JOINT]))
+        joint = _NOTHING if state[JOINT] == _VERB else state[JOINT]  # they mean the same here
+        self._act(state, "begin", edge, place, (verb, correct, joint))
         state[OP], state[VERB], state[HEAD], state[MASK] = verb, "", 0, self._index.all
         state[NUM] = state[SIZE] = state[SAID] = 0
         state[PEND], state[NEG], state[OWN] = (), False, self._index.all
@@ -485,6 +486,14 @@ class Search:
                 cost = ALREADY
             if not denied and (state[HEAD] == 0 or fits != state[MASK]):
                 state[MASK] = fits
+        if (
+            pend
+            and pend[0][0] == "half"
+            and entity.kind == "option"
+            and entity.halved != entity.mask
+        ):
+            if not fits & entity.halved:
+                cost += UNFOUND  # "a half, cold": a size of the sandwich
         tally = [value for kind, value in pend if kind == "count"]
         if tally and not fits & entity.tallied:
             cost += (
@@ -493,7 +502,11 @@ class Search:
         state[SAID] += 1
         state[FLAGS] |= OPTIONED
         self._act(
-            state, "option", edge, place, (*pend, ("no", "")) if state[NEG] and not pend else pend
+            state,
+            "option",
+            edge,
+            place,
+            (*pend, ("carried", "")) if state[NEG] and not pend else pend,
         )
         state[NEG] = denied
         state[PEND] = ()
@@ -545,6 +558,7 @@ class Search:
         return 0.0
 
     def _beside(self, state: State, edge: Edge, place: int) -> float:
+        state[NEG] = False
         self._act(state, "side", None, place)
         return 0.0
 
@@ -714,7 +728,10 @@ def _follows(state: State, does: str) -> bool:
 
 
 _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
-    "uncounted": lambda _, s, e: s[NUM] <= 0,
+    "uncounted": lambda _, s, e: (
+        s[NUM] <= 0 and s[JOINT] != _WITH and not (s[SAID] and s[JOINT] == _AND)
+    ),
+    "carried": lambda _, s, e: s[JOINT] == _WITH,
     "counted": lambda _, s, e: s[NUM] > 0,
     "corrected": lambda _, s, e: s[JOINT] == _CORRECT,
     "times": lambda _, s, e: s[JOINT] == _TIMES,
@@ -729,13 +746,14 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     ),
     "replacing": lambda _, s, e: s[VERB] == "instead-of",
     "combined": lambda search, s, e: s[HEAD] > 0 and bool(s[MASK] & search._index.combos),
+    "combos": lambda search, s, e: s[NUM] > 1 and bool(s[MASK] & search._index.combos),
     "swapping": lambda _, s, e: (
         s[VERB] == "swap" or (s[VERB] == "instead-of" and not s[HEAD] and not s[FLAGS] & EARLIER)
     ),
     "pointed": lambda _, s, e: bool(s[FLAGS] & POINTED),
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
-    "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0,
+    "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (_WITH, _AND),
     "known": lambda search, s, e: search._known,
     "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
     "put": lambda _, s, e: s[JOINT] == _ON,
@@ -771,7 +789,21 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _IDLE = frozenset(("filler", "aside"))
 _JOINING = frozenset(
-    ("only", "and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a")
+    (
+        "only",
+        "exactly",
+        "and",
+        "or",
+        "but",
+        "with",
+        "on",
+        "for",
+        "times",
+        "comma",
+        "stop",
+        "the",
+        "a",
+    )
 )
 _VERBS = frozenset(
     (

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from bella_vista.local.understanding.items import Item
-from bella_vista.local.understanding.outcome import NOT_THERE, OTHER, Outcome
+from bella_vista.local.understanding.outcome import NOT_THERE, OTHER, USUAL, Outcome
 from bella_vista.local.understanding.reading import Said
 
-_USUAL = ("regular", "normal", "standard")
 _EVERY = ("all", "whole", "neither")
 _TAKING = ("remove", "instead-of")
 
@@ -69,7 +68,7 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
             return []
         items = items or things
     if tells and said.size is not None:
-        said.plain = said.plain or said.size.words in _USUAL
+        said.plain = said.plain or said.size.words in USUAL
         items = items if said.plain else sized(outcome, items, said.size.words) or items
     called = outcome.called(items, said.usual) if tells and said.plain else []
     if len(called) == 1:
