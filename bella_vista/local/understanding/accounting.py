@@ -279,7 +279,8 @@ class Accounting:
             if part.head is not None and not any(self._holds(line, part, asked) for line in found):
                 return part.words
         for note in about.notes:
-            if not any(note in line.note for line in lines):
+            undone = note.startswith("not ") and any(line.before != line.things for line in found)
+            if not undone and not any(note in line.note for line in lines):
                 return note
         options = [one for one in about.options if not set(stems(one.entity.words)) <= asked]
         named = found
@@ -757,10 +758,14 @@ class Accounting:
             for name in thing.names:
                 if any(said <= set(stems(one)) for one in self._kitchen.contents(name)):
                     return True
+        called = [said]
+        for name in thing.names:
+            if meant := self._kitchen.made(name, option.entity.words):
+                called.append(set(stems(self._kitchen.choice(name, meant[0]))))
         for change in thing.changes:
             words = set(stems(change))
             if (
-                said <= words
+                any(one <= words for one in called)
                 and change.startswith("no ") == option.no
                 and (not option.amount or option.amount in change.split())
                 and (option.count < 2 or _number_in(change) == option.count)

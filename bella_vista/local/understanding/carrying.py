@@ -6,6 +6,7 @@ reading a penalty, so that another reading of the same words may come out cheape
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from bella_vista.local.understanding.asides import bare
 from bella_vista.local.understanding.combos import change_part, change_parts, put_together
@@ -93,6 +94,7 @@ class Carrying:
     def carry(self, reading: Sequence[Said]) -> Outcome:
         """Carry out all items of a reading, one after the other."""
         reading = self._dealt_sizes(reading)
+        self._share(reading)
         lines, whole = self._out.lines, says_whole_order(self._out, reading)
         if whole:
             self._out.lines = []
@@ -112,6 +114,33 @@ class Carrying:
         if whole:
             put_in_place(self._out, lines)
         return self._out
+
+    def _share(self, reading: Sequence[Said]) -> None:
+        """Say of both what is said of one: "bacon on the burger and the hot dog"."""
+        for before, said in pairwise(reading):
+            if before.on and before.become is not None and self._only_named(said):
+                said.become, said.on, said.verb = before.become, True, before.verb
+        for said, after in reversed([*pairwise(reading)]):
+            tells = after.described or after.become is not None
+            named = self._only_named(said, first=True) and self._on(after) and tells
+            if named and after.joint in (_AND, _COMMA) and not after.on:
+                said.become = after.become or replace(after, head=None, ref="")
+                said.verb = after.verb or "change"
+
+    def _only_named(self, said: Said, *, first: bool = False) -> bool:
+        """Whether something on the order is named, and nothing is said of it."""
+        joint = first or said.joint in (_AND, _COMMA)
+        told = said.described or said.become is not None or said.parts or said.more
+        doubts = said.correct or said.instead or said.denied or said.kept or said.exact
+        verb = said.verb in ("", "change")
+        return joint and verb and not told and not doubts and self._on(said)
+
+    def _on(self, said: Said) -> bool:
+        """Whether "the" with a name means something on the order."""
+        definite = said.definite or said.joint == _THE
+        if said.head is None or not definite or said.number is not None:
+            return False
+        return bool(self._out.named(said.mask, self._out.lines))
 
     def _dealt_sizes(self, reading: Sequence[Said]) -> Sequence[Said]:
         """Give a size that is told first to what is named next: "two footlongs, a tuna and a ham"."""
@@ -244,7 +273,7 @@ class Carrying:
             pass
         elif not self._announced_before(said):
             out.penalty += NOT_THERE if said.copies else 0.0
-            out.penalty += NEW_THOUGH_THERE if said.more and out.there else 0.0
+            out.penalty += NEW_THOUGH_THERE if said.more and out.there and not there else 0.0
             if said.definite and not said.article and said.count is None and out.there:
                 out.penalty += _NEW_BY_THE
             item = out.add(out.make(said))
@@ -658,6 +687,9 @@ class Carrying:
     def _change_these(self, said: Said, become: Said, found: list[Item]) -> None:
         """Change what was meant: all of it, or so many pieces."""
         count = said.count if become is not said or said.partial else None
+        if become is said and said.verb == "change" and said.count and said.described:
+            if all((item.quantity or 1) > said.count for item in found):
+                count, become = said.count, replace(said, count=None, head=None)
         if become is not said and said.partial and become.count is not None:
             self._out.penalty += LOOSE  # "make two of them with ham and two with egg"
         if become is not said and not said.definite and said.ordinal is None:
@@ -713,6 +745,8 @@ class Carrying:
         if become.head is not None:  # "change the bun to brioche on the cheeseburger"
             things = out.named(become.mask, things)
             become = replace(become, head=None)
+        if said.size is not None:
+            things = sized(out, things, said.size.words) or things
         having = [i for i in things if old.kind != "group" and out.has(i, old.words)]
         having = [i for i in having if out.able(i, become)] or having
         having = having or [i for i in things if out.able(i, become)]
@@ -990,6 +1024,9 @@ class Carrying:
                 item.quantity = said.count
                 return True
             return False
+        if item.copied and said.joint == _BUT and said.count is None:
+            self._out.change(item, said)  # "another lemonade but the large"
+            return True
         several = (item.quantity or 1) > 1
         number = said.count
         this_one = said.definite and not several  # "this one without salad"

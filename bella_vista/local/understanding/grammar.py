@@ -166,6 +166,7 @@ RULES = """
   after        should     -                  should                  after   0.1
   before       should     -                  should                  after   0.4
   after        to         changing           become                  after   0.0
+  after        to         lowering           should                  after   0.3
   any          and        -                  joint                   same    0.0
   any          or         -                  joint                   same    0.1
   any          but        -                  joint                   same    0.0

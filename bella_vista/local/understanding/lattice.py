@@ -113,12 +113,13 @@ def lattice(
 def _done(here: list[Edge], tokens: Sequence[Token], first: int, index: Index) -> None:
     """Find the verb of a choice, before what it is to be done to: "toast it", where one is "toasted"."""
     word = tokens[first].word
-    if first + 1 == len(tokens) or tokens[first + 1].word not in _DONE_TO or len(word) < 3:
+    end = first + 2 if first + 1 < len(tokens) and tokens[first + 1].word == "up" else first + 1
+    if end >= len(tokens) or tokens[end].word not in _DONE_TO or len(word) < 3:
         return
     for done in (f"{word}ed", f"{word}d", f"{word}{word[-1]}ed"):
         for _, meant in index.at([stem(done)], 0):
             if meant.entity.kind == "option" and meant.whole and stem(done) != stem(word):
-                here.append(Edge("done", first + 1, 0.1, meant.entity, words=word))
+                here.append(Edge("done", end, 0.1, meant.entity, words=word))
 
 
 def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index) -> None:

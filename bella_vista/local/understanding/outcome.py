@@ -306,11 +306,13 @@ class Outcome:
             item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
         for option in said.options:
             self._put(item, option)
-        if said.replaced:
-            self.give_way(item, said.replaced)
+        if said.replaced and not self.give_way(item, said.replaced):
+            self.penalty += NOT_THERE
         if said.bare:
             item.changes += [f"no {one}" for one in self.kitchen.contents(item.name)]
-        item.notes += [note for note in said.notes if note not in item.notes]
+        for note in said.notes:
+            if not self._undone(item, note) and note not in item.notes:
+                item.notes.append(note)
 
     def _only(self, item: Item, options: Sequence[Option]) -> None:
         """Take off what was chosen of a group before: "with just ketchup"."""
@@ -318,6 +320,15 @@ class Outcome:
             if any(self.kitchen.same_group(item.name, change, one.entity.words) for one in options):
                 item.changes.remove(change)
                 item.yielding -= 1
+
+    def _undone(self, item: Item, note: str) -> bool:
+        """Take a choice back that is not to be: "not toasted"."""
+        there = [one for one in item.changes if self.is_called(item, one, note[4:])]
+        if not note.startswith("not ") or not there:
+            return False
+        item.changes.remove(there[0])
+        item.yielding = min(item.yielding, len(item.changes))
+        return True
 
     def _put(self, item: Item, option: Option) -> None:
         """Give a thing an option; what says the opposite goes: "put the basil back on"."""

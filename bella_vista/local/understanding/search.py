@@ -653,8 +653,9 @@ class Search:
 
     def _become(self, state: State, edge: Edge, place: int) -> float:
         cost = 0.0
-        if edge.words == "one" and state[SAID] > 0 and edge.does == "number":
-            cost = 0.6  # "the small one should be large and the large one small"
+        if edge.does == "number" and state[SAID] > 0:
+            # "The small one should be large and the large one small", "half caf and two splenda".
+            cost = 0.6 if edge.words == "one" else 0.3
         if edge.does == "dish" and _follows(state, "all"):
             cost = 1.0  # "make both coffees large"
         if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:
@@ -779,6 +780,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
         and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
     ),
     "told": lambda _, s, e: bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
+    "lowering": lambda _, s, e: s[OP] == "remove" and s[HEAD] > 0 and e.words == "to",
     "emptying": lambda _, s, e: s[HEAD] == -1,
     "dropping": lambda _, s, e: s[VERB] == "remove",
     "changing": lambda _, s, e: s[OP] in _CHANGING,

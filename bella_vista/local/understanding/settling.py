@@ -70,6 +70,7 @@ class Settling:
         if (
             dish is None
             or item.splits
+            or item.yielding
             or item.line is not None
             or (item.quantity or 0) < 2
             or len(item.changes) < (item.quantity or 0)
