@@ -318,7 +318,9 @@ class Accounting:
         if counted and not told and number is not None and not self._counted(number, about, found):
             words = set(stems(about.words))
             kin = [line for line in lines if words and self._called(line, words)]
-            dealt = sum(line.quantity for line in kin) == number  # "two naans, one plain one garlic"
+            dealt = (
+                sum(line.quantity for line in kin) == number
+            )  # "two naans, one plain one garlic"
             if not dealt and not (split and about.head and self._counted(number, about, named)):
                 return ""
         if said.exact and said.count is not None and said.head is not None:

@@ -252,6 +252,10 @@ class Carrying:
                 return
         if only(out, said, there) or self._speaks_of(said, following):
             return
+        if there and said.number and any(one.kept and one.ref for one in following[:2]):
+            said.partial = True  # "one toast with egg, the other one stays the same"
+            if self._some_of(said):
+                return
         if there and (said.copies or (said.more and not said.described and not said.parts)):
             if len({item.names for item in there}) > 1 and not said.copies:
                 out.add(out.make(self._of_those(said, there)))  # which of them is asked
@@ -515,7 +519,8 @@ class Carrying:
         if old is None and said.instead:
             same = [one for one in out.there if out.section(one) == out.section(item) != ""]
             old = next(iter((same or out.there or out.items)[-1:]), None)
-        if old is not None and said.described and out.named(said.mask, [old]):
+        named = said.described and out.named(out.mask(item) or said.mask, [old] if old else [])
+        if old is not None and named:
             out.change(old, said)  # "a shake with peanut butter instead"
         elif old is None or (old.line is None and old not in out.items):
             out.add(item)
@@ -527,6 +532,8 @@ class Carrying:
 
     def _remove(self, said: Said, following: Sequence[Said] = ()) -> None:
         out = self._out
+        if said.ref == "one" and not (said.definite or said.described or said.ordinal):
+            out.penalty += 1.0  # "take off one", and of what comes next
         if said.head is None and not said.ref and said.options:
             self._leave_off(said)
             return
@@ -634,6 +641,10 @@ class Carrying:
             both = replace(become, ref="one", definite=said.definite, size=said.size)
             if become.size is None and self._of_split(both):
                 return  # "one small, one large, make the large one gluten free"
+        if said.verb == "swap" and become is not said and become.head is None:
+            become.instead = True  # "change the wings to honey barbecue"
+        if said.on and said.ref == "it" and said.size is not None and become.size is None:
+            become.size, said.size = said.size, None  # "large, and no banana in it"
         found = targets(out, said)
         if become.head is not None and said.ref == "it" and become is not said:
             there = out.named(become.mask, out.things)  # "make it three tiramisus"

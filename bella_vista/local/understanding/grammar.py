@@ -26,6 +26,7 @@ RULES = """
   after        number     times              count                   after   0.1
   after        number     combined           tally                   after   0.0
   after        number     becoming           become count            after   0.1
+  after        number     becoming           tally                   after   0.05
   after        number     -                  tally                   after   0.2
   before       number     optioned           tally                   before  0.6
   before       number     carried            tally                   before  0.1

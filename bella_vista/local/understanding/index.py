@@ -457,6 +457,9 @@ class Index:
                         # Almond milk, where almond is a syrup, too.
                         words = f"{name} {called}" if base[0] in shared else name
                         spoken += [((*base[0], *heading), words), ((*heading, *base[0]), words)]
+                    if choice.name == group.default:
+                        usual = [(("regular", *way), words) for way, words in spoken]
+                        spoken += usual  # "the regular red sauce"
                     for way, words in spoken:
                         entity = option(way, words)
                         entity.mask |= mask

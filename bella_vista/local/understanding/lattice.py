@@ -93,6 +93,7 @@ def lattice(
     _joined(edges, tokens, stems, index)
     passed: list[Passed] = []
     _all_phrases(edges, tokens, index)
+    _taken_off(edges)
     _asides(edges, tokens)
     for first, token in enumerate(tokens):
         here = edges[first]
@@ -128,6 +129,14 @@ def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index)
         if not token.stop:
             _numbers(edges[first], tokens, first)
             _phrases(edges, tokens, first, said, index)
+
+
+def _taken_off(edges: list[list[Edge]]) -> None:
+    """Let a group be left off as a choice is: "take the whip off"."""
+    for here in edges:
+        for edge in [one for one in here if one.does == "group"]:
+            if edge.end < len(edges) and any(one.does == "off" for one in edges[edge.end]):
+                here.append(Edge("option", edge.end, edge.cost, edge.entity, words=edge.words))
 
 
 def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:

@@ -384,8 +384,11 @@ class Questions:
 
     def _about_dish(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Take any other yes or no question about a dish as one about what is in it."""
-        if words.tokens[0].word not in ("is", "are", "does", "do", "has", "was"):
+        first = [token.word for token in words.tokens[:2]]
+        if first[0] not in ("is", "are", "does", "do", "has", "was"):
             return None
+        if first[0] == "do" and first[1:] and first[1] not in _ASKED_OF:
+            return None  # "do a dozen knots"
         pieces = cut(words, self._names)
         named = next((piece.dishes for piece in pieces if len(piece.dishes) == 1), None)
         if named is None and things and pattern("asks is with").fullmatch(words.said):
@@ -449,3 +452,6 @@ def _menu_meant(words: Words) -> bool:
 @cache
 def _stems_of(name: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words_of(name))
+
+
+_ASKED_OF = frozenset("you they we i u any all your the these those".split())

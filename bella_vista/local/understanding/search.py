@@ -456,7 +456,7 @@ class Search:
 
     def _option(self, state: State, edge: Edge, place: int) -> float | None:
         entity = edge.entity
-        if state[VERB] == "instead-of":
+        if state[VERB] in ("instead-of", "keep"):
             return None
         if state[VERB] == "remove":
             return None  # "add ham and take off the olives"
@@ -630,6 +630,8 @@ class Search:
 
     def _exactly(self, state: State, edge: Edge, place: int) -> float:
         state[NEG] = False  # "no ham on it, just the pineapple"
+        if state[OP] == "remove":
+            state[OP] = ""  # "drop the tiramisu, just the cannoli"
         self._act(state, "exactly", None, place)
         return 0.0
 

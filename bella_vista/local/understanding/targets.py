@@ -17,6 +17,8 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
     if said.head is not None:
         items = outcome.named(said.mask, things)
         items = _described(outcome, said, items) if items and tells and said.verb else items
+        if len(items) > 1 and said.definite and said.size is not None:
+            items = sized(outcome, items, said.size.words) or items
     elif said.ref:
         items = _pointed_at(outcome, said, things, tells)
     else:
