@@ -151,28 +151,28 @@ def redact_whole(text: str) -> str:
     return _without(text, _secrets(runs, text, None, least=_SHORTEST))
 
 
-def in_passing(text: str) -> str:
+def redact_partial(text: str) -> str:
     """Redact an interim transcript: hide it while it may contain the beginning of a card number.
 
-    >>> in_passing("two large Margheritas"), in_passing("it is 4242 42"), in_passing("nine two five one three")
+    >>> redact_partial("two large Margheritas"), redact_partial("it is 4242 42"), redact_partial("nine two five one three")
     ('two large Margheritas', '...', '...')
     """
     return "..." if sum(len(run.digits) for run in runs_in(text)) > _PASSING else text
 
 
-def settled(text: str) -> int:
+def safe_length(text: str) -> int:
     """Return how much of an unfinished text can be judged: the rest may become a card number.
 
-    >>> settled("That is fine. Four two"), settled("Four two, and a cola "), settled("Noted: o")
+    >>> safe_length("That is fine. Four two"), safe_length("Four two, and a cola "), safe_length("Noted: o")
     (14, 21, 7)
     """
     text, near = plain_digits(text), _NEAR_THE_END
-    while (found := _settled(text, max(0, len(text) - near))) is None:
+    while (found := _safe_length(text, max(0, len(text) - near))) is None:
         near *= 4
     return found
 
 
-def _settled(text: str, start: int) -> int | None:
+def _safe_length(text: str, start: int) -> int | None:
     """Judge only the text from an index; ``None`` if the result depends on the text before it."""
     words = list(_SAID.finditer(text, start))
     whole = len(text) if not words or words[-1].end() < len(text) else words[-1].start()

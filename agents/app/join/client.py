@@ -37,7 +37,7 @@ _FOUND_S = 2.0
 while."""
 
 _READ_S = 1.0
-"""How long a notice waits for the transcriptions sent before it, in seconds."""
+"""How long a notice or a transcription waits for the transcriptions sent before it, in seconds."""
 
 _REPLY_S = 10.0
 _AGAIN_S = 0.25
@@ -149,6 +149,7 @@ class RoomClient:
         self._tell = tell
         self._agent: str | None = None
         self._readers: set[asyncio.Task[None]] = set()
+        self._newest_reader: asyncio.Task[None] | None = None
         self._in_order = asyncio.Lock()
         self._leaving = False
         self._gone: asyncio.TimerHandle | None = None
@@ -277,11 +278,14 @@ class RoomClient:
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
         if identity not in self.agents:  # our own words, transcribed by the agent
             return
-        task = asyncio.create_task(self._read(reader, identity))
+        task = asyncio.create_task(self._read(reader, identity, self._newest_reader))
+        self._newest_reader = task
         self._readers.add(task)
         task.add_done_callback(self._readers.discard)
 
-    async def _read(self, reader: rtc.TextStreamReader, identity: str) -> None:
+    async def _read(
+        self, reader: rtc.TextStreamReader, identity: str, before: asyncio.Task[None] | None
+    ) -> None:
         try:
             text = await reader.read_all()
         except Exception:  # livekit 1.1.21 raises several types when a stream breaks off
@@ -289,6 +293,8 @@ class RoomClient:
         agent = (reader.info.attributes or {}).get(ACTIVE_AGENT)
         if agent is None and (speaker := self.room.remote_participants.get(identity)) is not None:
             agent = speaker.attributes.get(self._active_agent)
+        if before is not None:  # on a busy machine a later text may be whole first
+            await asyncio.wait([before], timeout=_READ_S)
         if text.strip():
             self._tell(Said(agent, text))
 
