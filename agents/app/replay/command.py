@@ -54,7 +54,7 @@ class Replay:
         Raises:
             InputError: Everything that is wrong with any of the files. Then none is run.
         """
-        if sys.stdout.isatty():  # a line of the log would stand within the table
+        if sys.stdout.isatty():  # a log line would be printed inside the table
             log_to_file(self.app.name, self.settings.secrets)
         else:
             log_to_stderr(self.settings.secrets)
