@@ -50,7 +50,7 @@ _LEFT_LIMIT_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidText:
     """An agent said something.
 
     Args:
@@ -74,7 +74,7 @@ class TurnNotice:
 
 
 @dataclass(frozen=True, slots=True)
-class StateChanged:
+class StateNotice:
     """The state has changed.
 
     Args:
@@ -114,7 +114,7 @@ class AgentLeft:
 
 
 @dataclass(frozen=True, slots=True)
-class CallEnded:
+class EndNotice:
     """The agent reports that the call is over.
 
     Args:
@@ -125,7 +125,7 @@ class CallEnded:
 
 
 ClientEvent = (
-    Said | TurnNotice | StateChanged | ConnectionChanged | AgentJoined | AgentLeft | CallEnded
+    SaidText | TurnNotice | StateNotice | ConnectionChanged | AgentJoined | AgentLeft | EndNotice
 )
 
 
@@ -252,7 +252,7 @@ class RoomClient:
 
     async def _call_ended(self, data: rtc.RpcInvocationData) -> str:
         await self._all_is_read()
-        self._notice(data, lambda notice: self._tell(CallEnded(_END_REASONS[notice["reason"]])))
+        self._notice(data, lambda notice: self._tell(EndNotice(_END_REASONS[notice["reason"]])))
         return ""
 
     async def _all_is_read(self) -> None:
@@ -262,7 +262,7 @@ class RoomClient:
                 await asyncio.wait(self._readers, timeout=_READ_S)
 
     async def _state_moved(self, data: rtc.RpcInvocationData) -> str:
-        self._notice(data, lambda notice: self._tell(StateChanged(int(notice["version"]))))
+        self._notice(data, lambda notice: self._tell(StateNotice(int(notice["version"]))))
         return ""
 
     def _notice(self, data: rtc.RpcInvocationData, take: Callable[[dict[str, Any]], None]) -> None:
@@ -296,7 +296,7 @@ class RoomClient:
         if before is not None:  # on a busy machine a later text may be whole first
             await asyncio.wait([before], timeout=_READ_S)
         if text.strip():
-            self._tell(Said(agent, text))
+            self._tell(SaidText(agent, text))
 
     def _came(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:

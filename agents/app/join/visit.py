@@ -18,16 +18,16 @@ from agents.app.join.client import (
     NOT_YET,
     AgentJoined,
     AgentLeft,
-    CallEnded,
     ClientEvent,
     ConnectionChanged,
+    EndNotice,
     NoAgent,
     RoomClient,
-    Said,
-    StateChanged,
+    SaidText,
+    StateNotice,
     TurnNotice,
 )
-from agents.app.join.displays import Display, JoinedRoom, Reason
+from agents.app.join.displays import JoinedRoom, Reason, RoomDisplay
 from agents.app.join.room_access import RoomAccess
 from agents.app.terminal.lines import Lines
 from agents.app.terminal.signals import on_signals
@@ -67,7 +67,7 @@ class Visit:
         self,
         app: AnyApp,
         access: RoomAccess,
-        front: Display,
+        front: RoomDisplay,
         lines: Lines,
         *,
         typed: bool,
@@ -253,15 +253,15 @@ class Visit:
 
     def _take(self, event: ClientEvent) -> None:
         match event:
-            case Said():
+            case SaidText():
                 self._show(lambda: self._front.said(event.agent or self._known_agent(), event.text))
             case TurnNotice():
                 self._turn = event.data
                 self._show(lambda: self._front.your_turn(event.data))
-            case StateChanged():
+            case StateNotice():
                 self._newest = max(self._newest, event.version)
                 self._to_do.set()
-            case CallEnded():
+            case EndNotice():
                 self._end(event.reason)
             case AgentJoined():
                 if self._met:

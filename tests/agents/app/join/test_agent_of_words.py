@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from livekit import rtc
 
-from agents.app.join.client import ClientEvent, RoomClient, Said
+from agents.app.join.client import ClientEvent, RoomClient, SaidText
 from tests.livekit import Client, LiveKit, until
 
 
@@ -45,7 +45,10 @@ async def test_words_are_those_of_the_agent_that_their_transcription_names(
         await says(agent, "Hello, I am the poet.", of="poet")  # the participant's has not arrived
         await until(lambda: len(told) == 2, what="both texts")
 
-    assert told == [Said("clerk", "I put you through."), Said("poet", "Hello, I am the poet.")]
+    assert told == [
+        SaidText("clerk", "I put you through."),
+        SaidText("poet", "Hello, I am the poet."),
+    ]
 
 
 async def test_words_without_a_name_are_the_active_agents(livekit: LiveKit, room_name: str) -> None:
@@ -53,7 +56,7 @@ async def test_words_without_a_name_are_the_active_agents(livekit: LiveKit, room
         await says(agent, "One moment.")
         await until(lambda: told, what="the words")
 
-    assert told == [Said("clerk", "One moment.")]
+    assert told == [SaidText("clerk", "One moment.")]
 
 
 class Reader:
@@ -84,4 +87,4 @@ async def test_words_are_told_in_the_order_in_which_they_began(
     first.whole.set()
     await until(lambda: len(told) == 2, what="both texts")
 
-    assert told == [Said("clerk", "One moment."), Said("clerk", "Here you are.")]
+    assert told == [SaidText("clerk", "One moment."), SaidText("clerk", "Here you are.")]
