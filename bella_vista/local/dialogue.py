@@ -361,6 +361,7 @@ class Dialogue:
 
         if answered is not None and answered.answers:
             text = _asked_alike(text, answered.answers[-1])
+        text = _without_echo(text) if asked else text
 
         def understand(expects: str | None) -> Understanding:
             return self._understander.understand(
@@ -477,6 +478,13 @@ def _asked_alike(text: str, before: Asked) -> str:
     )
 
 
+def _without_echo(text: str) -> str:
+    """Leave out a question of ours that the guest says after us: "My name? Rachel Kim"."""
+    echo, asks, answer = text.partition("?")
+    said = Said.read(echo).said
+    return answer.strip() if asks and answer.strip() and pattern("echo").fullmatch(said) else text
+
+
 def _tells_name(text: str) -> bool:
     """Whether a name in a message is the guest's, although another is known."""
     words = Said.read(text)
@@ -503,11 +511,20 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
 def _still_waits(pending: Question, understood: Understanding) -> bool:
     """Whether the guest neither answered what was to be chosen nor gave it up."""
     answered = understood.settled and understood.commands
-    given_up = {"no", "nothing", "cancel", "bye", "start over"} & set(understood.intents)
+    given_up = {"nothing", "cancel", "bye", "start over"} & set(understood.intents)
+    refused = "no" in understood.intents and (
+        understood.settled or "done" not in understood.intents
+    )
     # A bare yes to "which one do you mean?" says nothing.
     unsaid = pending.code == "which_line" and understood.intents == ("yes",)
     waits = unsaid or pending.code in _TO_CHOOSE
-    return waits and not answered and not given_up and not _asked_again(pending, understood)
+    return (
+        waits
+        and not answered
+        and not given_up
+        and not refused
+        and not _asked_again(pending, understood)
+    )
 
 
 def _left_out(pending: Question) -> tuple[str, ...]:

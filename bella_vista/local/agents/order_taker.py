@@ -113,10 +113,9 @@ class OrderTakerPolicy(Policy):
         if now.topic is Topic.MINIMUM and now.did("set_fulfilment"):
             return True
         if now.topic in _ON_THE_WAY:
-            return not now.nothing_meant and not any(
-                draft.op in ("add_item", "change_item", "remove_item")
-                for draft in now.heard.commands
-            )
+            return not now.nothing_meant
+        if any(draft.op in ("choose_payment", "set_tip") for draft in now.heard.commands):
+            return not _orders(now)  # nobody pays before they have everything
         # Another agent sent the guest back with words that are on the order already.
         return now.scene.opening and bool(now.order.get("fulfilment")) and not now.scene.outcomes
 
@@ -149,6 +148,13 @@ def has_all(now: Situation) -> bool:
     if now.heard.commands or not (asked or more):
         return False
     return now.meant("no", "nothing") or (asked and now.meant("right"))
+
+
+def _orders(now: Situation) -> bool:
+    """Whether the guest ordered or changed food."""
+    return any(
+        draft.op in ("add_item", "change_item", "remove_item") for draft in now.heard.commands
+    )
 
 
 def suggestion(now: Situation) -> str | None:
@@ -262,9 +268,9 @@ def _last_asked(now: Situation) -> Topic:
 
 
 def _agrees(now: Situation) -> bool:
-    return (
-        now.meant("yes", "place", "done") and not now.heard.commands and now.heard.question is None
-    )
+    if now.heard.commands or now.heard.question is not None:
+        return False
+    return now.meant("yes", "place", "done") or (now.meant("right") and not now.meant("no"))
 
 
 def _asked_by_refusal(now: Situation) -> bool:

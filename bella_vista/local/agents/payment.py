@@ -29,6 +29,9 @@ class PaymentPolicy(Policy):
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Keep what was said about paying; place the order on a yes; send changes back."""
         if not now.scene.outcomes:
+            if now.stage == "confirmed" and _places_without_tip(now):
+                paid = drafts(now, "choose_payment")
+                return [*paid, call("place_order"), *_transfer(now, _TO_FEEDBACK)]
             settled = [
                 *self.cancelling(now),
                 *drafts(now, "choose_payment", "set_tip", "apply_coupon", "remove_coupon"),
@@ -87,9 +90,20 @@ def _asks_of_order(now: Situation) -> bool:
 def _says_place(now: Situation) -> bool:
     if now.heard.commands or now.heard.question is not None or not now.order.get("payment"):
         return False
-    return (now.topic is Topic.PLACE and now.meant("yes", "place", "done")) or (
+    return (now.topic is Topic.PLACE and now.meant("yes", "right", "place", "done")) or (
         now.meant("place") and now.order.get("tip") is not None
     )
+
+
+def _places_without_tip(now: Situation) -> bool:
+    """Whether the guest has it placed at the total that was read back: "cash, no tip, go ahead"."""
+    if now.order.get("tip") is not None or not now.meant("place") or now.heard.question is not None:
+        return False
+    said = {one.op for one in now.heard.commands}
+    declines = "set_tip" in said or (now.topic is Topic.TIP and not now.meant("yes"))
+    given = any(any(one.fields.values()) for one in now.heard.commands if one.op == "set_tip")
+    paid = now.order.get("payment") or "choose_payment" in said
+    return bool(declines and paid and not given and said <= {"set_tip", "choose_payment"})
 
 
 def _transfer(now: Situation, name: str) -> list[ToolCall]:

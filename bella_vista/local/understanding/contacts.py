@@ -25,7 +25,7 @@ class Contacts:
         """Take them out of a message and return what is left of it."""
         words = self._email(words, heard)
         words = self._phone(words, heard)
-        return self._allergies(words, heard)
+        return self.allergies(words, heard)
 
     def _email(self, words: Words, heard: Heard) -> Words:
         for written in _WRITTEN_EMAIL.finditer(words.line) if "@" in words.line else ():
@@ -95,7 +95,7 @@ class Contacts:
             first = max(last, first + 1)
         return words
 
-    def _allergies(self, words: Words, heard: Heard) -> Words:
+    def allergies(self, words: Words, heard: Heard) -> Words:
         """Note what a person must not have, in the guest's word; a question about it notes nothing."""
         found = words.find(pattern("no i am allergic"))
         if found is not None:
@@ -111,7 +111,7 @@ class Contacts:
             if name == "cannot eat" and not any(families_of(one.word) for one in listed.tokens):
                 continue
             if self._allergic(listed, heard):
-                return self._allergies(words.without(found.first, last), heard)
+                return self.allergies(words.without(found.first, last), heard)
         found = words.find(pattern("an allergy"))
         if found is None or asks_before(words, found.first):
             return words
@@ -125,7 +125,7 @@ class Contacts:
         before = words.part(0, first).find(pattern("has it"))
         if before is not None and before.last == first:
             first = before.first
-        return self._allergies(words.without(first, found.last), heard)
+        return self.allergies(words.without(first, found.last), heard)
 
     def _allergic(self, listed: Words, heard: Heard) -> bool:
         named = False

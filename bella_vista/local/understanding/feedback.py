@@ -81,7 +81,8 @@ class Feedback:
             return words
         content = words.typed(found.last, None).strip(" .,:")
         if len(content.split()) < 2:
-            return words
+            # "Please note that I am allergic to nuts": the allergy has been taken out of it.
+            return words.part(0, found.first) if heard.has("add_allergy") else words
         heard.wish(words, "add_note", title="For the kitchen", content=content)
         return words.part(0, found.first)
 

@@ -237,7 +237,11 @@ class Guests:
         if token.word in words_of("particles"):
             return True
         if token.word in vocabulary.FOODS or self._names.longest(words.tokens, index) is not None:
-            return words.capital(index) and token.word not in vocabulary.FOODS
+            # "Walter" is spelt a little like "water".
+            typed = Words.read(words.typed(index, index + 1)).tokens
+            respelt = bool(typed) and typed[0].word != token.word
+            strange = token.word not in vocabulary.FOODS or respelt
+            return words.capital(index) and strange
         if token.word in vocabulary.COMMON:
             return words.capital(index) and not words.line.isupper()
         return not (token.word.endswith("ing") and not words.capital(index))

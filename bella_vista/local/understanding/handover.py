@@ -34,6 +34,8 @@ class Handover:
             if day is not None:
                 words = words.without(*day)
         whole = words
+        if _adds_postcode(words, heard):
+            return words.part(0, 0)
         kind, address, words = self._kind(words, expects)
         if kind is None and told is None:
             return words
@@ -191,7 +193,12 @@ class Handover:
         return any(one is not None and one[1].dishes for one in named)
 
     def _address(self, words: Words, first: int, last: int) -> str | None:
-        text = words.typed(first, last).strip(" .,;:-")
+        text = words.typed(first, last)
+        for at in range(first + 1, last):
+            if length := _before_postcode(words, at):
+                text = f"{words.typed(first, at)}, {words.typed(at + length, last)}"
+                break
+        text = text.strip(" .,;:-")
         enough = len(text) > 3 and (any(map(str.isdigit, text)) or any(map(str.isupper, text[:1])))
         plain = words.part(first, last)
         place = [token for token in plain.tokens if not token.stop]
@@ -204,6 +211,9 @@ class Handover:
         index = first
         while index < len(tokens) and index - first < _LONGEST_ADDRESS:
             token = tokens[index]
+            if index > first and (length := _before_postcode(words, index)):
+                index += length
+                continue
             if token.stop:
                 if (
                     token.word == "."
@@ -256,6 +266,26 @@ def _first_missing(before: Words, after: Words) -> int | None:
         ),
         None,
     )
+
+
+def _adds_postcode(words: Words, heard: Heard) -> bool:
+    """Add a postcode said by itself to the address before it: "12 High Street. The postcode is 10003"."""
+    postcode = words.typed(_before_postcode(words, 0)).strip(" .,;:-")
+    for at, (place, draft) in enumerate(heard.drafts):
+        address = draft.fields.get("address") if draft.op == "set_fulfilment" else None
+        if address and _before_postcode(words, 0) and len(postcode.split()) < 3:
+            fields = {**draft.fields, "address": f"{address}, {postcode}"}
+            heard.drafts[at] = (place, Draft(draft.op, fields))
+            return True
+    return False
+
+
+def _before_postcode(words: Words, at: int) -> int:
+    """Return how many words here only announce a postcode: ", and the postcode is 10003"."""
+    found = pattern("announces postcode").match(words.part(at, len(words)).said)
+    length = len(found.group().split()) if found is not None else 0
+    following = words.tokens[at + length].word if at + length < len(words) else ""
+    return length if any(map(str.isdigit, following)) else 0
 
 
 _LONGEST_ADDRESS = 24

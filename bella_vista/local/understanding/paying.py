@@ -3,6 +3,7 @@
 import re
 from decimal import Decimal
 
+from bella_vista.local.english import numbers
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
@@ -89,6 +90,10 @@ class Paying:
         ):
             heard.wish(words, "set_tip", percentage=0)
             return words.part(0, 0)
+        offered = self._offered(words) if expects == "amount" else None
+        if offered is not None:
+            heard.wish(words, "set_tip", percentage=_plain_number(offered))
+            return words.part(0, 0)
         tip = words.find(pattern("tip"))
         rounding = (
             words.find(pattern("round up"))
@@ -104,8 +109,9 @@ class Paying:
                 words, heard, order, rounding.span(words, "sum"), rounding.first, rounding.last
             )
         bare = pattern("bare percent").fullmatch(words.trimmed(words_of("around")).said) is not None
-        # Asked how to pay, "card and ten percent" names a tip.
-        beside = expects == "choice" and pattern("a percentage").search(words.said) is not None
+        # Said with how it is paid, "card and ten percent" names a tip.
+        paid = expects == "choice" or words.find(pattern("method alone")) is not None
+        beside = paid and pattern("a percentage").search(words.said) is not None
         if tip is None and expects != "amount" and not bare and not beside:
             return words
         if tip is not None and (asks_before(words, tip.first) or words.said.endswith("?")):
@@ -116,6 +122,18 @@ class Paying:
             heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
             return words.part(0, 0)
         return self._amount_of_tip(words, heard, sure=expects == "amount")
+
+    def _offered(self, words: Words) -> Decimal | None:
+        """Find which of the tips that were offered is meant: "the middle one"."""
+        found = pattern("first of").fullmatch(words.trimmed(words_of("around")).said)
+        suggested = self._house.tip.suggested
+        if found is None:
+            return None
+        number = numbers.ORDINALS.get(found["ordinal"], 0)
+        if found["ordinal"] == "middle":
+            number = len(suggested) // 2 + 1
+        at = number - 1 if number > 0 else len(suggested) + number
+        return suggested[at] if number and 0 <= at < len(suggested) else None
 
     def _amount_of_tip(self, words: Words, heard: Heard, *, sure: bool) -> Words:
         read = self._money(words)
@@ -156,7 +174,9 @@ class Paying:
             heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
             return words.without(first, last)
         amount = self._minor(read[2]) - (order.total - (order.tip or 0))
-        if amount < 0:
+        if amount < 0 and read[2] <= self._house.tip.maximum and read[3] == "bare":
+            heard.wish(words, "set_tip", percentage=_plain_number(read[2]))
+        elif amount < 0:
             heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
         else:
             heard.wish(words, "set_tip", amount=amount)
@@ -167,6 +187,9 @@ class Paying:
         tokens = words.tokens
         for index, token in enumerate(tokens):
             value, length = _decimal(words, index)
+            if value is None and token.word in ("a", "an"):  # "a dollar"
+                following = tokens[index + 1].word if index + 1 < len(tokens) else ""
+                value, length = Decimal(following in words_of("currency words")) or None, 1
             if value is None:
                 continue
             if index and tokens[index - 1].word in words_of("below zero"):

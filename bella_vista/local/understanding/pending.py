@@ -86,6 +86,11 @@ class Pending:
         """Take a yes or a no as an answer to it."""
         self._heard_word = intent
 
+    def ends(self) -> None:
+        """Take a no that came with "that is everything" as the end of the order, not as an answer."""
+        if self._heard_word == "no" and len(self._question.possible) != 1:
+            self._heard_word = ""
+
     def answer(self, words: Words, heard: Heard) -> Words | None:
         """Take an answer out of a clause; returns what is left, or ``None`` when nothing is."""
         code = self._question.code

@@ -32,6 +32,7 @@ class Questions:
             for diet in dish.diets
             if len(fold(diet).split()) == 1
         }
+        self._own_name = {*stems(menu.restaurant.name)}
         self._facts = {key: self._fact_words(key) for key in menu.restaurant.facts}
 
     def _fact_words(self, key: str) -> frozenset[str]:
@@ -173,7 +174,9 @@ class Questions:
             return fact or Asked("facts", subject="address")
         if pattern("asks phone").fullmatch(words.said) is not None:
             return Asked("facts", subject="phone")
-        if pattern("asks name of house").fullmatch(words.said) is not None:
+        named = pattern("asks for house").fullmatch(Words.read(words.typed()).said)
+        of_ours = named is not None and {*stems(named["house"])} <= self._own_name
+        if of_ours or pattern("asks name of house").fullmatch(words.said) is not None:
             return Asked("facts", subject="name")
         return None
 
@@ -196,6 +199,7 @@ class Questions:
             own = set(stems(key)) & asked
             known = near & asked
             text = set(stems(self._menu.restaurant.facts[key])) - _stems_of("no fact") - near
+            text -= self._own_name
             told = {
                 word
                 for word in text & asked

@@ -6,6 +6,7 @@ from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import Draft
 from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.phrases import notes
 from bella_vista.local.understanding.tokens import Words
 
 _SURE = (
@@ -22,6 +23,8 @@ _WHOLE = (
 """What else it may mean; some clauses mean several things."""
 
 _ANSWERS = frozenset({"yes", "no", "nothing"})
+_OPEN = (None, "open", "yes_no", "name too")
+"""What was asked for where agreement is an answer."""
 _FOR_A_PERSON = {"human": "", "call back": "Call back: ", "complaint": "Complaint: "}
 """What a person is called for, with how the reason begins that the staff read."""
 _LONGEST_REASON = 200
@@ -33,11 +36,13 @@ class Talk:
     Args:
         names: The menu's names: a word that names something is no small talk.
         heard: Where intents are noted.
+        expects: What was asked for.
     """
 
-    def __init__(self, names: Names, heard: Heard) -> None:
+    def __init__(self, names: Names, heard: Heard, expects: str | None = None) -> None:
         self._names = names
         self._heard = heard
+        self._expects = expects
         self.answer = ""
 
     def take(self, words: Words) -> Words:
@@ -55,6 +60,12 @@ class Talk:
             if intent in _SURE:
                 self._note(intent, words)
                 return words.part(0, 0)
+        if self._expects == "amount" and "yes" in meant and "go" in said.split():
+            meant.append("place")  # asked for a tip, "go ahead" is no yes to that
+        if not meant and self._agrees(words):
+            meant.append("right")
+        if self._expects == "yes_no" and "right" in meant and "no" not in said.split():
+            meant.append("yes")
         if not meant:
             return self._answer_first(words)
         named = self._names.meaning(said)
@@ -65,6 +76,15 @@ class Talk:
             if not (is_name and intent in _ANSWERS):
                 self._note(intent, words)
         return words if is_name else words.part(0, 0)
+
+    def _agrees(self, words: Words) -> bool:
+        """Whether nothing but agreement is said: "yes, all of that is right now"."""
+        said = {token.word for token in words.tokens if not token.stop}
+        agreeing = words_of("agreeing") | words_of("around agreeing") | words_of("soft after")
+        if self._expects not in _OPEN or not said & words_of("agreeing") or not said <= agreeing:
+            return False
+        asks = pattern("asks begins").match(words.said) or words.said.endswith("?")
+        return not asks
 
     def _note(self, intent: str, words: Words) -> None:
         asks_back = intent in ("asks robot", "robot") and pattern("a human").fullmatch(words.said)
@@ -182,8 +202,8 @@ def _short(said: str) -> bool:
 def bare(words: Words) -> str:
     """Return the words of a clause without stops, and without politeness around them."""
     run = [token.word for token in words.tokens if not token.stop]
-    while len(run) > 1 and run[0] in words_of("soft words"):
-        run.pop(0)
+    while len(run) > 1 and run[0] in words_of("soft words") and " ".join(run) not in notes():
+        run.pop(0)  # "well done" is how a steak is wanted
     while len(run) > 1 and run[-1] in words_of("soft after"):
         run.pop()
     return " ".join(run)

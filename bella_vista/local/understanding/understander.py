@@ -169,7 +169,7 @@ class _Hearing:
         self._gap = False
         self._heard = Heard()
         self._answers: list[Asked] = []
-        self._talk = Talk(house.names, self._heard)
+        self._talk = Talk(house.names, self._heard, expects)
         self._pending: Pending | None = None
         self._cleared = False
 
@@ -245,11 +245,11 @@ class _Hearing:
         for at, token in enumerate(words.tokens):
             if token.start in kept or token.stop:
                 continue
-            for first in range(max(0, at - _LONGEST_NAME), at):
+            for first in range(max(0, at - _LONGEST_NAME), at + 1):
                 named = self._house.names.longest(words.tokens, first)
                 if named is None or first + named[0] <= at or not named[1].own:
                     continue
-                if words.tokens[first].start in kept:
+                if any(one.start in kept for one in words.tokens[first : first + named[0]]):
                     heard.drafts, heard.intents, heard.questions = drafts, intents, questions
                     return words
         return left
@@ -321,6 +321,8 @@ class _Hearing:
         """Decide on everything that was left of the line when all else was taken out of it."""
         said = any(not token.stop for token in self._left)
         if self._pending is not None:
+            if "done" in self._heard.intents:
+                self._pending.ends()
             self._pending.before(said)
         waiting = self._pending.items if self._pending is not None else []
         taken = self._pending is not None and self._pending.settled

@@ -1,0 +1,126 @@
+"""What guests say beside their dishes: that it is right, that it is all, who they are, where, and what they tip."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from bella_vista.local.understanding.understander import Understander
+from bella_vista.menus import menu_file
+from state.menu import load_menu
+
+MENU = load_menu(menu_file(None))
+UNDERSTANDER = Understander(MENU)
+NOW = datetime(2026, 11, 20, 19, tzinfo=MENU.restaurant.zone)
+
+
+def wishes(text: str, expects: str | None = None) -> list[dict[str, Any]]:
+    understood = UNDERSTANDER.understand(text, expects=expects, now=NOW)
+    return [draft.as_dict() for draft in understood.commands]
+
+
+def intents(text: str, expects: str | None = None) -> tuple[str, ...]:
+    return UNDERSTANDER.understand(text, expects=expects, now=NOW).intents
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Yes, all of that is right.", "spot on", "right now its right", "the rest is right"),
+        *("that all sounds good to me", "yes, the whole order is correct", "exactly as it is"),
+    ],
+)
+def test_agreement_is_said_in_many_words(text: str) -> None:
+    assert {"yes", "right"} <= {*intents(text, "yes_no")}
+
+
+@pytest.mark.parametrize(
+    "text", ["is that right", "is all of that right?", "that is not all right"]
+)
+def test_a_question_or_a_no_is_no_agreement(text: str) -> None:
+    assert "right" not in intents(text, "yes_no")
+
+
+def test_right_now_is_a_time_where_a_time_was_asked_for() -> None:
+    assert "right" not in intents("right now", "time")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("that's all for tomorrow", "ok so that's all we need", "No, that's the whole order."),
+        *("and an oj that's everything it's for pickup", "and a cola, that's all I think"),
+    ],
+)
+def test_that_is_all_is_said_in_many_words(text: str) -> None:
+    assert "done" in intents(text)
+
+
+def test_all_the_cheese_ends_no_order() -> None:
+    assert "done" not in intents("that is all the cheese i want")
+
+
+@pytest.mark.parametrize(
+    ("text", "tip"),
+    [
+        ("Add a dollar tip", {"amount": 100}),
+        ("the middle one", {"percentage": 18}),
+        ("go ahead without one", {"percentage": 0}),
+    ],
+)
+def test_a_tip_is_said_in_many_words(text: str, tip: dict[str, int]) -> None:
+    assert wishes(text, "amount") == [{"op": "set_tip", **tip}]
+
+
+def test_a_percentage_beside_a_way_of_paying_is_a_tip() -> None:
+    assert wishes("Card, ten percent, please.") == [
+        {"op": "choose_payment", "method": "card"},
+        {"op": "set_tip", "percentage": 10},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Hi, I'm calling to order some dinner", None),
+        ("good evening, Walter here again, I want to order", "Walter"),
+    ],
+)
+def test_who_calls(text: str, name: str | None) -> None:
+    named = [one["name"] for one in wishes(text) if one["op"] == "set_customer"]
+    assert named == ([name] if name else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("48 East 7th Street, the postcode is 10003", "48 East 7th Street, 10003"),
+        ("48 East 7th Street zip code 10003", "48 East 7th Street, 10003"),
+        ("deliver to 48 East 7th Street. The postcode is 10003.", "48 East 7th Street, 10003"),
+    ],
+)
+def test_a_postcode_that_is_announced_belongs_to_its_street(text: str, address: str) -> None:
+    assert wishes(text) == [{"op": "set_fulfilment", "kind": "delivery", "address": address}]
+
+
+def test_an_allergy_in_a_note_is_an_allergy() -> None:
+    assert wishes("Please note on the ticket that I am allergic to fish and shellfish.") == [
+        {"op": "add_allergy", "name": "fish"},
+        {"op": "add_allergy", "name": "shellfish"},
+    ]
+
+
+def test_a_note_beside_an_allergy_stays() -> None:
+    said = "please put a note that my son is allergic to peanuts and call when you arrive"
+    assert {one["op"] for one in wishes(said)} == {"add_allergy", "add_note"}
+
+
+@pytest.mark.parametrize("text", ["Is this Bella Vista?", "is this the Bella Vista restaurant?"])
+def test_guests_ask_whether_they_have_the_right_house(text: str) -> None:
+    answers = UNDERSTANDER.understand(text, now=NOW).answers
+    assert [(one.kind, one.subject) for one in answers] == [("facts", "name")]
+
+
+def test_what_is_put_on_a_dish_is_a_question() -> None:
+    answers = UNDERSTANDER.understand("What do you put on the calzone?", now=NOW).answers
+    assert [(one.kind, one.subject) for one in answers] == [("contents", "Calzone")]
