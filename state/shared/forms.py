@@ -13,7 +13,7 @@ from operator import is_, is_not
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
-from pydantic import BaseModel, JsonValue, RootModel
+from pydantic import BaseModel, JsonValue, RootModel, ValidationError
 from pydantic_core import PydanticSerializationError, TzInfo
 
 from state.shared.command import Command
@@ -59,7 +59,10 @@ def write_state(state: BaseModel) -> str:
     Raises:
         NotStored: It would read back as another state, or not at all.
     """
-    return as_stored(state)[1]
+    try:
+        return as_stored(_validated_model(state, {}))[1]
+    except (ValidationError, TypeError, ArithmeticError, RecursionError) as error:
+        raise NotStored(f"it is not a valid state: {type(error).__name__}") from error
 
 
 def as_stored(state: N) -> tuple[N, str]:
