@@ -220,8 +220,8 @@ async def test_a_state_that_would_not_read_back_is_not_acknowledged(
     "state",
     [
         Hidden(name="ann"),
-        Loose.model_construct(lines=[5]),
-        Order(lines=(Line.model_construct(name=5, price=Cents(1)),)),
+        Loose().model_copy(update={"lines": [5]}),
+        Order(lines=(Line(name="tea", price=Cents(1)).model_copy(update={"name": 5}),)),
         Opening(days=(datetime(2026, 1, 1, tzinfo=ODD),)),
     ],
 )
