@@ -13,7 +13,7 @@ from state.contact import region_of
 from state.context import OrderContext
 from state.digest import digest
 from state.order import OrderState
-from state.privacy.redaction import Redactor, in_passing, redact_whole, settled
+from state.privacy.redaction import Redactor, redact_partial, redact_whole, safe_length
 from state.privacy.text import clean
 from state.stages import can_give_feedback, can_pay
 
@@ -72,9 +72,9 @@ def restaurant_policy(context: OrderContext) -> CallPolicy[OrderState, OrderCont
         describe_result=told(context),
         expects=expects,
         redact_input=lambda words: redactor(clean(words, lines=True)),
-        redact_partial=lambda words: in_passing(clean(words, lines=True)),
+        redact_partial=lambda words: redact_partial(clean(words, lines=True)),
         redact_output=redact_whole,
-        safe_prefix=settled,
+        safe_prefix=safe_length,
         trouble="I am sorry, I lost the thread for a moment. Could you say that again? This is"
         f" {restaurant.name}.",
     )

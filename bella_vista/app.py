@@ -111,7 +111,7 @@ APP: "App[OrderState, OrderContext]" = App(
             moved="Your order goes on in another place now, so I leave this one. Goodbye!",
             broken_off="I am sorry, something is wrong here and this call cannot go on. What you"
             " have ordered so far is kept. Please try again later.",
-            nobody_there="I do not hear anything, so I will hang up now. Your order is kept."
+            user_silent="I do not hear anything, so I will hang up now. Your order is kept."
             " Goodbye!",
         ),
     ),

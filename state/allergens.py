@@ -1,4 +1,4 @@
-"""Which allergies of a guest the menu's own words speak against. No answer here promises safety.
+"""Compares a guest's allergies with the menu's own words. No answer here promises safety.
 
 An allergy stays in the guest's word and is read by families (``state.language.en.allergens``). What a line
 holds is stamped on it from the menu, as prices are; what is met is computed from both whenever it is asked for.
@@ -27,7 +27,7 @@ from state.order import LinePart, OrderLine, OrderState
 _CLAUSE = re.compile(r"[.,;:()/]|\bbut\b")
 _AND = re.compile(r"[,;/&]|\b(?:and|or)\b", re.IGNORECASE)
 _SHORTEST_SLIP, _LEAST_ALIKE = 5, 82.0
-"""How long words are, and how alike, to be taken for a slip in the spelling: a peach is no perch."""
+"""How long words are, and how alike, to be taken for a misspelling: "peach" is not one of "perch"."""
 
 
 def families_of(allergy: str) -> tuple[str, ...]:

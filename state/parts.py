@@ -1,7 +1,7 @@
 """The named parts of an order, by which conflicts between writers are detected."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from itertools import zip_longest
 from weakref import ref
 
@@ -50,6 +50,9 @@ def times_after(
     Notes have times of their own; those of removed lines are dropped.
     """
     times = dict(before.times)
+    if not isinstance(now.tzinfo, timezone):
+        # As a state keeps it, by its offset; else the state would have to be made once more.
+        now = now.replace(tzinfo=timezone(now.utcoffset() or timedelta()))
     for part in parts:
         kind, _, line_id = part.partition("/")
         if kind == LINES and after.line(line_id) is None:

@@ -168,10 +168,10 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         """Run conversations from files and show what passed, and what did not hold where."""
         settings = read_settings(app, **options)
         with gc_paused():
-            from agents.app.replay.command import Replay
+            from agents.app.replay.command import ReplayCommand
 
         app.make_parts()
-        replayed = Replay(app, settings, options["model"] is not None, repeat, report)
+        replayed = ReplayCommand(app, settings, options["model"] is not None, repeat, report)
         raise typer.Exit(replayed.run(files))
 
 

@@ -44,7 +44,7 @@ STOP_LIMIT_S = 5.0
 """How long the end of a call waits for what still runs in it, in seconds."""
 
 
-class Display(Protocol):
+class ConsoleDisplay(Protocol):
     """Shows a conversation to the person or program at the terminal."""
 
     def opens(self) -> None:
@@ -73,7 +73,7 @@ class ConsoleConversation:
 
     call: Call[Any, Any]
     model: LLM[Any]
-    front: Display
+    front: ConsoleDisplay
     lines: Lines
     typed: bool
     llm_by_agent: Mapping[str, LLM[Any]] = field(default_factory=dict)
@@ -284,7 +284,7 @@ def _front(
     events: bool,
     on_screen: bool,
     to_go_on: str,
-) -> tuple[Display, Lines]:
+) -> tuple[ConsoleDisplay, Lines]:
     if events:
         return EventLines(app, call, sys.stdout), piped()
     if not on_screen:

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-_OURS = ("agents.app.", "agents.handoff.", "rpc.page.", "state.shared.")
+_OURS = ("agents.app.", "agents.handoff.", "rpc.gateway.", "rpc.page.", "state.shared.")
 
 _TAKEN = frozenset(
     (
@@ -441,11 +441,11 @@ def attempt(what: str, default: T, function: Callable[..., T], *arguments: Any) 
 
 def _raised(error: Exception, *, with_text: bool) -> str:
     text = f": {' '.join(str(error).split())}" if with_text else ""
-    return f"{type(error).__name__}{text} ({_place_of(error.__traceback__)})"
+    return f"{type(error).__name__}{text} ({place_of(error.__traceback__)})"
 
 
-def _place_of(trace: TracebackType | None) -> str:
-    """Name the last line of the application's own that an exception came through."""
+def place_of(trace: TracebackType | None) -> str:
+    """Return the last line of the application's own that an exception came through, and its function."""
     frames = [(frame.f_code, line, frame.f_globals) for frame, line in walk_tb(trace)]
     own = [one for one in frames if not _is_library(one[0].co_filename, one[2]["__name__"])]
     code, line, _ = (own or frames)[-1]
@@ -481,6 +481,6 @@ def report_faults(
         return
     from agents.app.terminal.streams import print_error
 
-    place = "" if isinstance(error, InputError) else f"{_place_of(trace)}: "
+    place = "" if isinstance(error, InputError) else f"{place_of(trace)}: "
     print_error(*(f"{place}{fault}" for fault in faults))
     raise SystemExit(2)

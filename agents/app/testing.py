@@ -29,7 +29,7 @@ from livekit.agents.llm import LLM
 from agents.app.app import App, Environment, NewState
 from agents.app.clock import in_zone
 from agents.app.job_metadata import JobMetadata
-from agents.app.join.client import ClientEvent, RoomClient, Said, TurnNotice
+from agents.app.join.client import ClientEvent, RoomClient, SaidText, TurnNotice
 from agents.app.livekit_server import BUILD_COMMAND, LocalServer, find_program
 from agents.app.models.choice import language_model, models_of_agents
 from agents.app.parts import C, S
@@ -260,7 +260,7 @@ class RoomUnderTest:
         await self._client.leave()
 
     def _tell(self, event: ClientEvent) -> None:
-        if isinstance(event, Said):
+        if isinstance(event, SaidText):
             self.said.append(event.text)
         elif isinstance(event, TurnNotice):
             self.notices.append(event.data)

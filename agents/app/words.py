@@ -13,7 +13,7 @@ class Words:
         moved: The state is served in another room now.
         erased: The state was erased while the call went on.
         broken_off: The call keeps failing and cannot go on.
-        nobody_there: The user has been silent for too long; the call ends.
+        user_silent: The user has been silent for too long; the call ends.
         still_there: Asks a silent user whether they are there.
         not_set_up: The call cannot be served.
         too_long: A message was too long.
@@ -28,9 +28,7 @@ class Words:
         "I am sorry, something is wrong here and this call cannot go on. What we have agreed so far"
         " is kept. Please try again later."
     )
-    nobody_there: str = (
-        "I do not hear anything, so I will hang up now. Everything is kept. Goodbye!"
-    )
+    user_silent: str = "I do not hear anything, so I will hang up now. Everything is kept. Goodbye!"
     still_there: str = "Are you still there? Take your time."
     not_set_up: str = "I am sorry, this call could not be set up. Please try again in a moment."
     too_long: str = "I am sorry, that was too long for me to read. Please say it in fewer words."

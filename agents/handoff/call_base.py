@@ -15,7 +15,7 @@ from agents.handoff.livekit_workarounds import is_closing
 from agents.handoff.output_redactor import replace_lone_surrogates
 from agents.handoff.policy import C, CallPolicy, PolicyError, S, hide_partial
 from agents.handoff.time_limits import TimeLimits
-from state.privacy import Redactor, in_passing, redact
+from state.privacy import Redactor, redact, redact_partial
 from state.shared import HandOver, Refused, SharedState, TakenOver
 
 
@@ -169,7 +169,7 @@ class CallBase(Generic[S, C]):
         if policy.redact_input is redact:  # the default: a number may be told in several turns
             policy = replace(policy, redact_input=Redactor())
             if policy.redact_partial is hide_partial:
-                policy = replace(policy, redact_partial=in_passing)
+                policy = replace(policy, redact_partial=redact_partial)
         self.policy: CallPolicy[S, C] = policy
         if unknown := policy.unknown_fields(shared.state):
             state = type(shared.state).__name__

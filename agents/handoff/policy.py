@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from state.privacy import redact, redact_whole, settled
+from state.privacy import redact, redact_whole, safe_length
 from state.shared import Applied, Command, Refused
 
 S = TypeVar("S", bound=BaseModel)
@@ -73,7 +73,7 @@ class CallPolicy(Generic[S, C]):
     redact_input: Callable[[str], str] = redact
     redact_partial: Callable[[str], str] = hide_partial
     redact_output: Callable[[str], str] = redact_whole
-    safe_prefix: Callable[[str], int] = settled
+    safe_prefix: Callable[[str], int] = safe_length
     trouble: str = "I am sorry, I lost the thread for a moment. Could you say that again?"
     farewell: str = "I have to say goodbye now."
     cannot_hear: str = "I am sorry, I cannot hear you just now. If you can, please type instead."

@@ -42,7 +42,7 @@ _ARRIVED = "The result of {names} has arrived. Tell the user."
 
 
 @dataclass(eq=False)
-class _Result:
+class _ToolResult:
     """A result that the user has not been told."""
 
     key: str
@@ -53,7 +53,7 @@ class _Result:
 
 
 @dataclass(eq=False)
-class _Running:
+class _RunningTool:
     """A tool that is running."""
 
     name: str
@@ -74,10 +74,10 @@ class SlowTools:
         self._call, self._replies = call, replies
         self._turns, self._user_speech, self._consent = turns, user_speech, consent
         self._left = call.shared.unfinished
-        self._running: dict[asyncio.Task[None], _Running] = {}
+        self._running: dict[asyncio.Task[None], _RunningTool] = {}
         self._telling: set[asyncio.Task[None]] = set()
-        self._results: list[_Result] = []
-        self._shown: dict[SpeechHandle, tuple[_Result, ...]] = {}
+        self._results: list[_ToolResult] = []
+        self._shown: dict[SpeechHandle, tuple[_ToolResult, ...]] = {}
         self._storing: set[asyncio.Task[None]] = set()
         replies.tell_with_replies(self)
         call.at_end(self._cancel)
@@ -187,10 +187,10 @@ class SlowTools:
 
     def _run_in_background(
         self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
-    ) -> _Running:
+    ) -> _RunningTool:
         action._key = key
         task = self._call.spawn(self._run(action, key, raw, agent, basis))
-        running = self._running[task] = _Running(tool_name(type(action)))
+        running = self._running[task] = _RunningTool(tool_name(type(action)))
         task.add_done_callback(self._running.pop)
         return running
 
@@ -216,7 +216,7 @@ class SlowTools:
         self._ended(key, name, text)
 
     def _ended(self, key: str, name: str, text: str) -> None:
-        self._results.append(_Result(key, name, without_instruction_tags(text)))
+        self._results.append(_ToolResult(key, name, without_instruction_tags(text)))
         self._tell_when_quiet()
 
     def _tell_when_quiet(self) -> None:

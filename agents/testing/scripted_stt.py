@@ -44,7 +44,7 @@ class ScriptedSTT(STT[Any]):
         """Whether every request fails."""
         self.opened = 0
         """How many streams were opened; a conversation needs one."""
-        self._streams: list[_Stream] = []
+        self._streams: list[_ScriptedStream] = []
 
     @property
     def model(self) -> str:
@@ -64,7 +64,7 @@ class ScriptedSTT(STT[Any]):
     ) -> RecognizeStream:
         """Open a stream."""
         self.opened += 1
-        stream = _Stream(self, conn_options)
+        stream = _ScriptedStream(self, conn_options)
         self._streams.append(stream)
         return stream
 
@@ -127,7 +127,7 @@ class ScriptedSTT(STT[Any]):
             stream.emit(kind, words)
 
 
-class _Stream(RecognizeStream):
+class _ScriptedStream(RecognizeStream):
     def __init__(self, stt: ScriptedSTT, conn_options: APIConnectOptions) -> None:
         super().__init__(stt=stt, conn_options=conn_options)
         self._scripted = stt

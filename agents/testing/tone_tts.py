@@ -53,10 +53,10 @@ class ToneTTS(TTS[Any]):
         self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS
     ) -> SynthesizeStream:
         """Open a stream for text that arrives in pieces."""
-        return _Stream(tts=self, conn_options=conn_options)
+        return _ToneStream(tts=self, conn_options=conn_options)
 
 
-class _Stream(SynthesizeStream):
+class _ToneStream(SynthesizeStream):
     _tts: ToneTTS
 
     async def _run(self, output_emitter: AudioEmitter) -> None:

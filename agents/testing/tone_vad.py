@@ -29,10 +29,10 @@ class ToneVAD(VAD):
 
     def stream(self) -> VADStream:
         """Open a stream."""
-        return _Stream(self)
+        return _VADStream(self)
 
 
-class _Stream(VADStream):
+class _VADStream(VADStream):
     def __init__(self, detector: ToneVAD) -> None:
         self._frames: list[rtc.AudioFrame] = []
         self._loud_s = self._quiet_s = 0.0

@@ -4,7 +4,7 @@ A framework package: it knows no application, and ``agents.handoff`` applies it 
 is heard, said or given to a tool.
 """
 
-from state.privacy.redaction import Redactor, in_passing, redact, redact_whole, settled
+from state.privacy.redaction import Redactor, redact, redact_partial, redact_whole, safe_length
 from state.privacy.text import clean
 
-__all__ = ["Redactor", "clean", "in_passing", "redact", "redact_whole", "settled"]
+__all__ = ["Redactor", "clean", "redact_partial", "redact", "redact_whole", "safe_length"]

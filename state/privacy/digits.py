@@ -61,7 +61,7 @@ _MOST_FILLERS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class DigitRun:
     """A run of digits, with only punctuation and fillers between them.
 
     Args:
@@ -92,7 +92,7 @@ class _Open:
     fillers: int = 0
 
 
-def runs_in(text: str, breaks: Sequence[tuple[int, int]] = ()) -> Iterator[Run]:
+def runs_in(text: str, breaks: Sequence[tuple[int, int]] = ()) -> Iterator[DigitRun]:
     """Find the runs of digits in order, each as long as possible.
 
     Args:
@@ -119,7 +119,7 @@ def runs_in(text: str, breaks: Sequence[tuple[int, int]] = ()) -> Iterator[Run]:
             if _beside_letters(text, start, end):
                 yield from _closed(run)
                 run = _Open()
-                yield Run(token, start, end, (len(token),), True)
+                yield DigitRun(token, start, end, (len(token),), True)
             else:
                 _grow(run, token, start, end)
         else:
@@ -137,7 +137,7 @@ def digits_said(text: str) -> str:
     return "".join(run.digits for run in runs_in(text))
 
 
-def _word(run: _Open, word: str, start: int, end: int) -> Generator[Run, None, _Open]:
+def _word(run: _Open, word: str, start: int, end: int) -> Generator[DigitRun, None, _Open]:
     """Process a word: yield the run that it ends, return the run that continues."""
     if word in _TIMES:
         if run.start < 0:
@@ -178,10 +178,10 @@ def _grow(run: _Open, digits: str, start: int, end: int) -> None:
     run.times, run.tens, run.fillers, run.round = 1, False, 0, False
 
 
-def _closed(run: _Open) -> Iterator[Run]:
+def _closed(run: _Open) -> Iterator[DigitRun]:
     if run.pieces:
         groups = tuple(len(piece) for piece in run.pieces)
-        yield Run("".join(run.pieces), run.start, run.end, groups, False)
+        yield DigitRun("".join(run.pieces), run.start, run.end, groups, False)
 
 
 def _beside_letters(text: str, start: int, end: int) -> bool:

@@ -14,7 +14,7 @@ from state.privacy.digits import (
     DIGIT_FILLERS,
     DIGIT_TIMES,
     NUMBER_WORDS,
-    Run,
+    DigitRun,
     plain_digits,
     runs_in,
 )
@@ -151,28 +151,28 @@ def redact_whole(text: str) -> str:
     return _without(text, _secrets(runs, text, None, least=_SHORTEST))
 
 
-def in_passing(text: str) -> str:
+def redact_partial(text: str) -> str:
     """Redact an interim transcript: hide it while it may contain the beginning of a card number.
 
-    >>> in_passing("two large Margheritas"), in_passing("it is 4242 42"), in_passing("nine two five one three")
+    >>> redact_partial("two large Margheritas"), redact_partial("it is 4242 42"), redact_partial("nine two five one three")
     ('two large Margheritas', '...', '...')
     """
     return "..." if sum(len(run.digits) for run in runs_in(text)) > _PASSING else text
 
 
-def settled(text: str) -> int:
+def safe_length(text: str) -> int:
     """Return how much of an unfinished text can be judged: the rest may become a card number.
 
-    >>> settled("That is fine. Four two"), settled("Four two, and a cola "), settled("Noted: o")
+    >>> safe_length("That is fine. Four two"), safe_length("Four two, and a cola "), safe_length("Noted: o")
     (14, 21, 7)
     """
     text, near = plain_digits(text), _NEAR_THE_END
-    while (found := _settled(text, max(0, len(text) - near))) is None:
+    while (found := _safe_length(text, max(0, len(text) - near))) is None:
         near *= 4
     return found
 
 
-def _settled(text: str, start: int) -> int | None:
+def _safe_length(text: str, start: int) -> int | None:
     """Judge only the text from an index; ``None`` if the result depends on the text before it."""
     words = list(_SAID.finditer(text, start))
     whole = len(text) if not words or words[-1].end() < len(text) else words[-1].start()
@@ -208,7 +208,7 @@ class Redactor:
 
     def __init__(self, region: Callable[[], str | None] = lambda: None) -> None:
         self._ask_region = region
-        self._told: tuple[Run, ...] = ()
+        self._told: tuple[DigitRun, ...] = ()
         self._in_card: Literal["", "part", "whole"] = ""
         self._small = ""
 
@@ -245,7 +245,7 @@ class Redactor:
             secret = runs
         return _without(text, secret)
 
-    def _in_small_pieces(self, runs: Sequence[Run], text: str) -> bool:
+    def _in_small_pieces(self, runs: Sequence[DigitRun], text: str) -> bool:
         """Whether the user is reading out a card number in pieces of one or two digits.
 
         The first seven digits may be counts and hours, so they are not redacted.
@@ -263,7 +263,9 @@ class Redactor:
             self._small, self._in_card = "", "whole"
         return True
 
-    def _continuing(self, pieces: Sequence[Run], text: str, region: str | None) -> Iterator[Run]:
+    def _continuing(
+        self, pieces: Sequence[DigitRun], text: str, region: str | None
+    ) -> Iterator[DigitRun]:
         """Find the digits that continue a number from the turn before."""
         if self._in_card:
             # A whole card number may be followed by its date and code, then by a telephone number.
@@ -288,7 +290,11 @@ class Redactor:
                 yield first
 
     def _remember(
-        self, pieces: Sequence[Run], secret: Sequence[Run], text: str, runs: Sequence[Run]
+        self,
+        pieces: Sequence[DigitRun],
+        secret: Sequence[DigitRun],
+        text: str,
+        runs: Sequence[DigitRun],
     ) -> None:
         """Keep the digits at the end of the turn while the user may continue the number."""
         if not pieces and not secret:
@@ -336,7 +342,7 @@ def _harmless(text: str) -> bool:
     return True
 
 
-def _runs(text: str) -> list[Run]:
+def _runs(text: str) -> list[DigitRun]:
     """Return the runs of digits that are not plainly something else."""
     text = plain_digits(text)
     if not _may_hold_digits(text):
@@ -359,13 +365,13 @@ def _may_hold_digits(text: str) -> bool:
 
 
 def _secrets(
-    runs: Sequence[Run],
+    runs: Sequence[DigitRun],
     text: str,
     region: str | None,
     *,
     telling: bool = False,
     least: int = _PART,
-) -> list[Run]:
+) -> list[DigitRun]:
     """Return the runs that must be redacted.
 
     Args:
@@ -384,11 +390,11 @@ def _secrets(
     ]
 
 
-def _scattered(runs: Sequence[Run], text: str, region: str | None) -> Sequence[Run]:
+def _scattered(runs: Sequence[DigitRun], text: str, region: str | None) -> Sequence[DigitRun]:
     """Return the pieces of a whole card number with only words of ``_TELLING`` between them."""
     if sum(len(run.digits) for run in runs) < _SHORTEST:
         return ()
-    chain: list[Run] = []
+    chain: list[DigitRun] = []
     for run in runs:
         if run.embedded or (len(run.digits) >= _PART and is_phone(run, text, region)):
             chain = []
@@ -401,7 +407,7 @@ def _scattered(runs: Sequence[Run], text: str, region: str | None) -> Sequence[R
     return ()
 
 
-def _luhn_in_pieces(chain: Sequence[Run]) -> bool:
+def _luhn_in_pieces(chain: Sequence[DigitRun]) -> bool:
     said = [group for run in chain for group in _groups_of(run)]
     # "the first four 4242, the second four 4242": "four" counts digits and is not one of them.
     return any(
@@ -410,14 +416,14 @@ def _luhn_in_pieces(chain: Sequence[Run]) -> bool:
     )
 
 
-def _groups_of(run: Run) -> Iterator[str]:
+def _groups_of(run: DigitRun) -> Iterator[str]:
     start = 0
     for length in run.groups:
         yield run.digits[start : start + length]
         start += length
 
 
-def _is_secret(run: Run, text: str, region: str | None, *, telling: bool, least: int) -> bool:
+def _is_secret(run: DigitRun, text: str, region: str | None, *, telling: bool, least: int) -> bool:
     if _luhn_within(run.digits):
         return not international(run, text)
     if len(run.digits) >= least and not run.embedded:
@@ -452,7 +458,7 @@ def _luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
-def _is_called_else(run: Run, text: str) -> bool:
+def _is_called_else(run: DigitRun, text: str) -> bool:
     """Whether one or two groups of digits are named as a house number, an order number or the like."""
     if len(run.digits) >= _SHORTEST - 1 or len(run.groups) > 2 or cards_near(run, text):
         return False
@@ -460,14 +466,14 @@ def _is_called_else(run: Run, text: str) -> bool:
     return bool(_NUMBERED_BEFORE.search(before) or _PLACE_AFTER.search(after))
 
 
-def _says_more(text: str, runs: Sequence[Run]) -> bool:
+def _says_more(text: str, runs: Sequence[DigitRun]) -> bool:
     """Whether a turn has other content than digits, or names its digits as something else."""
     if _PLACE_WORDS.search(text) or _ELSE_WORDS.search(text):
         return True
     return len(_strangers(_without(text, runs).replace(CARD, ""))) > _MOST_STRANGERS
 
 
-def _apart(run: Run, text: str) -> list[Run]:
+def _apart(run: DigitRun, text: str) -> list[DigitRun]:
     """Split a run at clause boundaries: "house 12, 4242" has two numbers."""
     cuts = [match.span() for match in _CLAUSE.finditer(text, run.start, run.end)]
     starts, ends = (run.start, *(end for _, end in cuts)), (*(at for at, _ in cuts), run.end)
@@ -479,7 +485,7 @@ def _apart(run: Run, text: str) -> list[Run]:
     return parts if "".join(part.digits for part in parts) == run.digits else [run]
 
 
-def _stands_alone(run: Run, runs: Sequence[Run], text: str) -> bool:
+def _stands_alone(run: DigitRun, runs: Sequence[DigitRun], text: str) -> bool:
     """Whether no word describes these digits, although words describe others in the same turn.
 
     Words between two numbers describe the second: "4242, my phone is 212 555 0142".
@@ -502,7 +508,7 @@ def _strangers(text: str) -> list[str]:
     return [word for word in _WORD.findall(text.casefold()) if word not in _TELLING]
 
 
-def _counts(run: Run, text: str) -> bool:
+def _counts(run: DigitRun, text: str) -> bool:
     """Whether digits are a count, an amount or a time: "18 percent", "10 waters", "at 19 30"."""
     after = re.match(r"\s*(?:%|[$€£¥]|-?([^\W\d_]+))", text[run.end :])
     if after is not None and (after[1] is None or after[1].casefold() not in _TELLING):
@@ -510,13 +516,13 @@ def _counts(run: Run, text: str) -> bool:
     return _TIME_BEFORE.search(text[: run.start]) is not None
 
 
-def _joined(runs: Sequence[Run]) -> Run:
+def _joined(runs: Sequence[DigitRun]) -> DigitRun:
     groups = tuple(length for run in runs for length in run.groups)
     digits = "".join(run.digits for run in runs)
-    return Run(digits, runs[-1].start, runs[-1].end, groups, False)
+    return DigitRun(digits, runs[-1].start, runs[-1].end, groups, False)
 
 
-def _complete(told: Sequence[Run]) -> bool:
+def _complete(told: Sequence[DigitRun]) -> bool:
     """Whether the whole text is a telephone number."""
     return sum(len(run.digits) for run in told) >= _PART
 
@@ -526,13 +532,13 @@ def _with_postcode(groups: Sequence[int]) -> bool:
     return len(groups) == 2 and 5 in groups and sum(groups) < _PART + 2
 
 
-def _is_a_list_of_postcodes(run: Run, text: str) -> bool:
+def _is_a_list_of_postcodes(run: DigitRun, text: str) -> bool:
     """Whether it is a list of postcodes: card numbers are not written in comma-separated fives."""
     listed = text[run.start : run.end].count(",") == len(run.groups) - 1
     return listed and len(run.groups) > 1 and set(run.groups) == {5}
 
 
-def _without(text: str, runs: Iterable[Run]) -> str:
+def _without(text: str, runs: Iterable[DigitRun]) -> str:
     cut: list[str] = []
     end = 0
     for run in runs:

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from state.privacy.digits import Run
+from state.privacy.digits import DigitRun
 
 LONGEST = 12
 """A longer run is a telephone number only with a country code."""
@@ -23,7 +23,7 @@ NEAR = 48
 _NO_CARD_BEGINS = frozenset("01789")
 
 
-def is_phone(run: Run, text: str, region: str | None) -> bool:
+def is_phone(run: DigitRun, text: str, region: str | None) -> bool:
     """Whether a run is named as a telephone number, or can only be one by its form."""
     if international(run, text):
         return True
@@ -37,17 +37,17 @@ def is_phone(run: Run, text: str, region: str | None) -> bool:
     return plausible_phone(run, region) or _after_something(run, region)
 
 
-def cards_near(run: Run, text: str) -> bool:
+def cards_near(run: DigitRun, text: str) -> bool:
     """Whether words around a run are about cards."""
     return _CARD_WORDS.search(_around(run, text)) is not None
 
 
-def _around(run: Run, text: str) -> str:
+def _around(run: DigitRun, text: str) -> str:
     before = text[max(0, run.start - NEAR) : run.start]
     return before + " " + text[run.end : run.end + NEAR]
 
 
-def plausible_phone(run: Run, region: str | None) -> bool:
+def plausible_phone(run: DigitRun, region: str | None) -> bool:
     """Whether a run without words that name it has the form of a telephone number."""
     if in_threes(run):
         return _possible_phone(run.digits, region)
@@ -59,19 +59,19 @@ def plausible_phone(run: Run, region: str | None) -> bool:
     return _valid_phone(run.digits, region)
 
 
-def begins_no_card(run: Run, text: str) -> bool:
+def begins_no_card(run: DigitRun, text: str) -> bool:
     """Whether a run is as long as a telephone number and has a prefix that no card number has."""
     if not _of_some_country(run) or cards_near(run, text):
         return False
     return run.digits[0] in _NO_CARD_BEGINS or run.groups == (3, 3, 3)
 
 
-def _of_some_country(run: Run) -> bool:
+def _of_some_country(run: DigitRun) -> bool:
     """Whether a run is as long as a telephone number and not grouped like a card number."""
     return 9 <= len(run.digits) <= 11 and run.groups[:2] != (4, 4)
 
 
-def in_threes(run: Run) -> bool:
+def in_threes(run: DigitRun) -> bool:
     """Whether a run is grouped like a North American telephone number."""
     return run.groups[-3:] == (3, 3, 4) and len(run.groups) <= 4
 
@@ -81,16 +81,16 @@ def _trunk(digits: str) -> bool:
     return digits.startswith("0") and 10 <= len(digits) <= 12
 
 
-def _after_something(run: Run, region: str | None) -> bool:
+def _after_something(run: DigitRun, region: str | None) -> bool:
     """Whether a telephone number follows another short number, such as a postcode or house number."""
     if len(run.groups) < 2 or run.groups[0] > 5:
         return False
     first = run.groups[0]
-    rest = Run(run.digits[first:], run.start, run.end, run.groups[1:], False)
+    rest = DigitRun(run.digits[first:], run.start, run.end, run.groups[1:], False)
     return run.groups[1:] in ((3, 3, 4), (len(rest.digits),)) and plausible_phone(rest, region)
 
 
-def international(run: Run, text: str) -> bool:
+def international(run: DigitRun, text: str) -> bool:
     """Whether a run is a telephone number with its country code."""
     if not text[: run.start].rstrip(" (").endswith("+") and not run.digits.startswith("00"):
         return False

@@ -125,7 +125,7 @@ class Busy(StateError):
 
     def __init__(self, waited_s: float) -> None:
         super().__init__(
-            "Somebody else is writing and did not finish in time. Nothing was changed; try again.",
+            "Another writer did not finish in time. Nothing was changed; try again.",
             waited_s=waited_s,
         )
 

@@ -5,7 +5,7 @@ import inspect
 import json
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from functools import cache, cached_property
 from itertools import chain, compress, repeat
@@ -13,8 +13,8 @@ from operator import is_, is_not
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
-from pydantic import BaseModel, JsonValue, RootModel
-from pydantic_core import PydanticSerializationError
+from pydantic import BaseModel, JsonValue, RootModel, ValidationError
+from pydantic_core import PydanticSerializationError, TzInfo
 
 from state.shared.command import Command
 from state.shared.errors import NotStored
@@ -59,7 +59,10 @@ def write_state(state: BaseModel) -> str:
     Raises:
         NotStored: It would read back as another state, or not at all.
     """
-    return as_stored(state)[1]
+    try:
+        return as_stored(_validated_model(state, {}))[1]
+    except (ValidationError, TypeError, ArithmeticError, RecursionError) as error:
+        raise NotStored(f"it is not a valid state: {type(error).__name__}") from error
 
 
 def as_stored(state: N) -> tuple[N, str]:
@@ -114,8 +117,7 @@ def _validated_value(value: Any, before: Any) -> Any:
         if value.bit_length() > _LONGEST_BITS:
             raise NotStored("it holds a number that is too long")
     elif kind is datetime or kind is time:
-        if (offset := value.utcoffset()) is not None and offset % _MINUTE:
-            raise NotStored("it holds a time whose offset is no whole minute")
+        return _with_offset(value) if value.tzinfo is not None else value
     elif kind is dict:
         for name in value:
             if name.__class__ is str and not name.isascii():
@@ -235,6 +237,18 @@ def _same(one: Any, other: Any) -> bool:
 
 def _same_each(one: Collection[Any], other: Collection[Any]) -> bool:
     return len(one) == len(other) and (all(map(is_, one, other)) or all(map(_same, one, other)))
+
+
+def _with_offset(value: Any) -> Any:
+    """Replace a time's zone by the offset that it has then: JSON holds no more, and a zone's changes."""
+    offset = value.utcoffset()
+    if offset is None:
+        return value.replace(tzinfo=None)
+    if offset % _MINUTE:
+        raise NotStored("it holds a time whose offset is no whole minute")
+    if isinstance(value.tzinfo, timezone | TzInfo):
+        return value
+    return value.replace(tzinfo=timezone(offset), fold=0)
 
 
 def _refuse_surrogates(text: str) -> None:

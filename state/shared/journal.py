@@ -111,13 +111,13 @@ class Gate:
             return not self._begun
 
 
-class _Caller:
+class _Waiting:
     """Waits for changes until it is over."""
 
     over = False
 
 
-_CALLER: ContextVar[_Caller | None] = ContextVar("caller", default=None)
+_CALLER: ContextVar[_Waiting | None] = ContextVar("caller", default=None)
 
 
 @contextmanager
@@ -126,7 +126,7 @@ def withdrawable_changes() -> Iterator[None]:
 
     It holds within and in tasks started there, until the end of the block; not for an agent's tools.
     """
-    caller = _Caller()
+    caller = _Waiting()
     token = _CALLER.set(caller)
     try:
         yield

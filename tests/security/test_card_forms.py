@@ -18,7 +18,7 @@ from state.commands import (
     SetCustomer,
     SetFulfilment,
 )
-from state.privacy.redaction import Redactor, redact_whole, settled
+from state.privacy.redaction import Redactor, redact_whole, safe_length
 from state.privacy.text import COMMENT, clean
 from tests.security.cards import FRAMES, NUMBERS, WORDS, forms, found, grouped
 
@@ -229,4 +229,4 @@ def test_a_growing_text_is_let_out_up_to_where_a_number_may_begin(number: str) -
         text = f"Your card is {told}"
         begins = len("Your card is first " if told.startswith("first") else "Your card is ")
 
-        assert all(settled(text[:end]) <= begins for end in range(begins + 1, len(text)))
+        assert all(safe_length(text[:end]) <= begins for end in range(begins + 1, len(text)))

@@ -37,7 +37,7 @@ _FOUND_S = 2.0
 while."""
 
 _READ_S = 1.0
-"""How long a notice waits for the transcriptions sent before it, in seconds."""
+"""How long a notice or a transcription waits for the transcriptions sent before it, in seconds."""
 
 _REPLY_S = 10.0
 _AGAIN_S = 0.25
@@ -50,7 +50,7 @@ _LEFT_LIMIT_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidText:
     """An agent said something.
 
     Args:
@@ -74,7 +74,7 @@ class TurnNotice:
 
 
 @dataclass(frozen=True, slots=True)
-class StateChanged:
+class StateNotice:
     """The state has changed.
 
     Args:
@@ -114,7 +114,7 @@ class AgentLeft:
 
 
 @dataclass(frozen=True, slots=True)
-class CallEnded:
+class EndNotice:
     """The agent reports that the call is over.
 
     Args:
@@ -125,7 +125,7 @@ class CallEnded:
 
 
 ClientEvent = (
-    Said | TurnNotice | StateChanged | ConnectionChanged | AgentJoined | AgentLeft | CallEnded
+    SaidText | TurnNotice | StateNotice | ConnectionChanged | AgentJoined | AgentLeft | EndNotice
 )
 
 
@@ -149,6 +149,7 @@ class RoomClient:
         self._tell = tell
         self._agent: str | None = None
         self._readers: set[asyncio.Task[None]] = set()
+        self._newest_reader: asyncio.Task[None] | None = None
         self._in_order = asyncio.Lock()
         self._leaving = False
         self._gone: asyncio.TimerHandle | None = None
@@ -251,7 +252,7 @@ class RoomClient:
 
     async def _call_ended(self, data: rtc.RpcInvocationData) -> str:
         await self._all_is_read()
-        self._notice(data, lambda notice: self._tell(CallEnded(_END_REASONS[notice["reason"]])))
+        self._notice(data, lambda notice: self._tell(EndNotice(_END_REASONS[notice["reason"]])))
         return ""
 
     async def _all_is_read(self) -> None:
@@ -261,7 +262,7 @@ class RoomClient:
                 await asyncio.wait(self._readers, timeout=_READ_S)
 
     async def _state_moved(self, data: rtc.RpcInvocationData) -> str:
-        self._notice(data, lambda notice: self._tell(StateChanged(int(notice["version"]))))
+        self._notice(data, lambda notice: self._tell(StateNotice(int(notice["version"]))))
         return ""
 
     def _notice(self, data: rtc.RpcInvocationData, take: Callable[[dict[str, Any]], None]) -> None:
@@ -277,11 +278,14 @@ class RoomClient:
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
         if identity not in self.agents:  # our own words, transcribed by the agent
             return
-        task = asyncio.create_task(self._read(reader, identity))
+        task = asyncio.create_task(self._read(reader, identity, self._newest_reader))
+        self._newest_reader = task
         self._readers.add(task)
         task.add_done_callback(self._readers.discard)
 
-    async def _read(self, reader: rtc.TextStreamReader, identity: str) -> None:
+    async def _read(
+        self, reader: rtc.TextStreamReader, identity: str, before: asyncio.Task[None] | None
+    ) -> None:
         try:
             text = await reader.read_all()
         except Exception:  # livekit 1.1.21 raises several types when a stream breaks off
@@ -289,8 +293,10 @@ class RoomClient:
         agent = (reader.info.attributes or {}).get(ACTIVE_AGENT)
         if agent is None and (speaker := self.room.remote_participants.get(identity)) is not None:
             agent = speaker.attributes.get(self._active_agent)
+        if before is not None:  # on a busy machine a later text may be whole first
+            await asyncio.wait([before], timeout=_READ_S)
         if text.strip():
-            self._tell(Said(agent, text))
+            self._tell(SaidText(agent, text))
 
     def _came(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:

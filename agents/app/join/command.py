@@ -10,7 +10,7 @@ from livekit import rtc
 
 from agents.app.app import AnyApp
 from agents.app.join.client import AGENT_LIMIT_S, LINK_BROKEN, NoAgent, RoomClient
-from agents.app.join.displays import Display, JsonDisplay, PlainDisplay
+from agents.app.join.displays import JsonDisplay, PlainDisplay, RoomDisplay
 from agents.app.join.room_access import RoomAccess, Unreachable, new_identity, new_room
 from agents.app.join.visit import Visit
 from agents.app.settings import AppSettings
@@ -149,7 +149,7 @@ def _keep_tokens_out_of_logs() -> None:
     logging.getLogger("livekit").setLevel(logging.CRITICAL)
 
 
-def _front(app: AnyApp, *, events: bool, on_screen: bool) -> tuple[Display, Lines]:
+def _front(app: AnyApp, *, events: bool, on_screen: bool) -> tuple[RoomDisplay, Lines]:
     if events:
         return JsonDisplay(app, sys.stdout), piped()
     front = PlainDisplay(app, sys.stdout, answers_here=on_screen)

@@ -41,7 +41,7 @@ class JoinedRoom:
         return code if isinstance(code, str) else None
 
 
-class Display:
+class RoomDisplay:
     """Shows a conversation in a room to the person or program at the terminal.
 
     What a display does not define is not shown.
@@ -77,7 +77,7 @@ class Display:
         """The conversation is over."""
 
 
-class PlainDisplay(Display):
+class PlainDisplay(RoomDisplay):
     """Writes what is said, and the state as it changes.
 
     Args:
@@ -169,7 +169,7 @@ class PlainDisplay(Display):
         self._out.flush()
 
 
-class JsonDisplay(Display):
+class JsonDisplay(RoomDisplay):
     """Writes every event as one JSON line, immediately.
 
     Args:

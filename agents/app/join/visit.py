@@ -18,16 +18,16 @@ from agents.app.join.client import (
     NOT_YET,
     AgentJoined,
     AgentLeft,
-    CallEnded,
     ClientEvent,
     ConnectionChanged,
+    EndNotice,
     NoAgent,
     RoomClient,
-    Said,
-    StateChanged,
+    SaidText,
+    StateNotice,
     TurnNotice,
 )
-from agents.app.join.displays import Display, JoinedRoom, Reason
+from agents.app.join.displays import JoinedRoom, Reason, RoomDisplay
 from agents.app.join.room_access import RoomAccess
 from agents.app.terminal.lines import Lines
 from agents.app.terminal.signals import on_signals
@@ -67,7 +67,7 @@ class Visit:
         self,
         app: AnyApp,
         access: RoomAccess,
-        front: Display,
+        front: RoomDisplay,
         lines: Lines,
         *,
         typed: bool,
@@ -173,7 +173,7 @@ class Visit:
                         self._end("failed")
                     return False
                 if not isinstance(error, rtc.RpcError) or error.code in (*NOT_YET, _FORBIDDEN):
-                    self._meet_anew()  # the agent may have been replaced
+                    self._meet_again()  # the agent may have been replaced
             await self._until(lambda: False, wait_s)
         return False
 
@@ -245,7 +245,7 @@ class Visit:
                 async with asyncio.timeout(_SEEN_S):
                     self._see(await self._client.ask(f"get_{self._app.noun}_state"))
 
-    def _meet_anew(self) -> None:
+    def _meet_again(self) -> None:
         self._met = False
         self._to_do.set()
 
@@ -253,19 +253,19 @@ class Visit:
 
     def _take(self, event: ClientEvent) -> None:
         match event:
-            case Said():
+            case SaidText():
                 self._show(lambda: self._front.said(event.agent or self._known_agent(), event.text))
             case TurnNotice():
                 self._turn = event.data
                 self._show(lambda: self._front.your_turn(event.data))
-            case StateChanged():
+            case StateNotice():
                 self._newest = max(self._newest, event.version)
                 self._to_do.set()
-            case CallEnded():
+            case EndNotice():
                 self._end(event.reason)
             case AgentJoined():
                 if self._met:
-                    self._meet_anew()
+                    self._meet_again()
             case AgentLeft():
                 if not event.by_itself:
                     self._tell("the agent has left the room, and no other came")
@@ -275,7 +275,7 @@ class Visit:
             case ConnectionChanged(state="back"):
                 self._tell("reconnected")
                 if self._met:
-                    self._meet_anew()
+                    self._meet_again()
             case ConnectionChanged():
                 if not event.closed:
                     self._tell("connection lost")

@@ -40,7 +40,7 @@ _NO_KEY = "no-key"
 
 
 @dataclass(frozen=True)
-class Speech:
+class SpeechModels:
     """The speech models of a call; the caller closes them.
 
     Args:
@@ -209,7 +209,7 @@ def speech_models(
     agents: Iterable[str] = (),
     terms: Sequence[str] = (),
     http: "ClientSession | None" = None,
-) -> Speech | None:
+) -> SpeechModels | None:
     """Build the speech models; ``None`` if the settings do not name both providers.
 
     Args:
@@ -228,15 +228,15 @@ def speech_models(
     from agents.handoff import turns_by
 
     vad = load_vad()
-    build = _Builder(settings, vad, list(terms[:MAX_TERMS]), http)
+    build = _ModelBuilder(settings, vad, list(terms[:MAX_TERMS]), http)
     stt = build.stt()
     tts = build.tts(settings.tts_voice)
     tts_by_agent = {ours: build.tts(theirs) for ours, theirs in agent_voices(settings).items()}
-    return Speech(stt, tts, vad, tts_by_agent, turns_by(vad), tuple(build.built))
+    return SpeechModels(stt, tts, vad, tts_by_agent, turns_by(vad), tuple(build.built))
 
 
 @dataclass
-class _Builder:  # ``Any`` because the plugins' models have type parameters that do not matter here
+class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters that do not matter here
     settings: AppSettings
     vad: "VAD"
     terms: list[str]

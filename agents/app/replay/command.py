@@ -16,7 +16,7 @@ from agents.app.faults import InputError
 from agents.app.replay.reading import ConversationFile, conversation_paths, load_conversation
 from agents.app.replay.report import FileResult, Table, junit, sums
 from agents.app.replay.running import Failure, Run, check_conversation, model_name, run_conversation
-from agents.app.replay.saving import Target
+from agents.app.replay.saving import OutputFile
 from agents.app.setting_values import OPENAI
 from agents.app.settings import AppSettings
 from agents.app.terminal.logs import log_to_file, log_to_stderr
@@ -29,7 +29,7 @@ FAILED, INTERRUPTED = 1, 130
 
 
 @dataclass(frozen=True)
-class Replay:
+class ReplayCommand:
     """A replay of conversations.
 
     Args:
@@ -54,11 +54,11 @@ class Replay:
         Raises:
             InputError: Everything that is wrong with any of the files. Then none is run.
         """
-        if sys.stdout.isatty():  # a line of the log would stand within the table
+        if sys.stdout.isatty():  # a log line would be printed inside the table
             log_to_file(self.app.name, self.settings.secrets)
         else:
             log_to_stderr(self.settings.secrets)
-        target = None if self.report is None else Target(self.report)
+        target = None if self.report is None else OutputFile(self.report)
         files = self._load(conversation_paths(arguments))
         results = [
             FileResult(file.path, len(file.conversation.turns), self.repeat) for file in files

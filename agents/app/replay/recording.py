@@ -16,7 +16,7 @@ from agents.app.faults import InputError
 from agents.app.parts import C, S
 from agents.app.replay.reading import conversation_form, parse_conversation
 from agents.app.replay.running import shared_from
-from agents.app.replay.saving import Target
+from agents.app.replay.saving import OutputFile
 from agents.app.replay.writing import block, flow
 from agents.app.setting_values import LOCAL, SCRIPT
 from agents.app.settings import AppSettings
@@ -45,7 +45,7 @@ class Recording(Generic[S, C]):
         self.fault: OSError | None = None
         """Why the last turns are not in it."""
         self._app = app
-        self._target = Target(path, new=True)
+        self._target = OutputFile(path, new=True)
         self._settings = settings
         self._clocks: list[_TurnClock] = []
         self._head: dict[str, Any] = {}

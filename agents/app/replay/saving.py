@@ -7,7 +7,7 @@ from pathlib import Path
 from agents.app.faults import InputError
 
 
-class Target:
+class OutputFile:
     """A file to be written, perhaps several times; readers find a complete one or none.
 
     Args:

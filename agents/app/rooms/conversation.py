@@ -195,4 +195,4 @@ class RoomConversation(Generic[S, C]):
 
     def _end_silent_call(self) -> None:
         self.call.close_after_reply("user_left")
-        self.call.speak(self.words.nobody_there)
+        self.call.speak(self.words.user_silent)

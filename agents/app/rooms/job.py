@@ -17,7 +17,7 @@ from agents.app.declaration import attempt
 from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
-from agents.app.models.speech import Speech, missing_for_speech, speech_models
+from agents.app.models.speech import SpeechModels, missing_for_speech, speech_models
 from agents.app.parts import C, S
 from agents.app.rooms.lost import tell_staff
 from agents.app.rooms.media import Media
@@ -203,7 +203,7 @@ class _Job(Generic[S, C]):
         await self._process.store.close()
 
 
-def _speech(app: App[S, C], settings: AppSettings, context: C, locale: str | None) -> Speech:
+def _speech(app: App[S, C], settings: AppSettings, context: C, locale: str | None) -> SpeechModels:
     if locale is not None:
         settings = settings.model_copy(update={"language": locale})
     terms: Sequence[str] = attempt("rooms.terms", (), app.rooms.terms, context)

@@ -14,7 +14,7 @@ from agents.app.rooms.presence import Presence, has_microphone
 from agents.handoff import Call, start_text
 
 if TYPE_CHECKING:
-    from agents.app.models.speech import Speech
+    from agents.app.models.speech import SpeechModels
 
 logger = logging.getLogger(__name__)
 
@@ -35,9 +35,9 @@ class Media:
         speech: Builds them; ``None`` where none are configured.
     """
 
-    def __init__(self, speech: "Callable[[], Speech] | None") -> None:
+    def __init__(self, speech: "Callable[[], SpeechModels] | None") -> None:
         self._build = speech
-        self._speech: Speech | None = None
+        self._speech: SpeechModels | None = None
 
     @property
     def has_speech(self) -> bool:

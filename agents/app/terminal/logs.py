@@ -12,6 +12,8 @@ from pathlib import Path
 
 from platformdirs import user_log_path
 
+from agents.app.declaration import place_of
+
 _MEBIBYTE = 1024 * 1024
 _OLD_ONES = 1
 
@@ -50,12 +52,12 @@ class _Formatter(logging.Formatter):
         text = self.formatMessage(self._told(record))
         if kind is None:
             return text
-        frames = traceback.extract_tb(trace)
         if self._places:
+            frames = traceback.extract_tb(trace)
             places = "".join(f"\n    {at.filename}:{at.lineno} {at.name}" for at in frames)
             return f"{text} ({kind.__name__}){places}"
-        # One line has room for the place where it was raised.
-        place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        # One line has room for one place: the application's own, if it came through one.
+        place = f" at {place_of(trace)}" if trace is not None else ""
         return f"{text} ({kind.__name__}{place})"
 
     def _told(self, record: logging.LogRecord) -> logging.LogRecord:

@@ -119,7 +119,7 @@ class PlaceLeases:
         Args:
             place: The place.
             holder: The holder.
-            done: Whether the work there has finished: the next holder starts anew, and nothing about the user is
+            done: Whether the work there has finished: the next holder starts over, and nothing about the user is
                 kept there. Otherwise the next holder continues it.
 
         Raises:
@@ -134,7 +134,7 @@ class PlaceLeases:
         await self._access.in_leases(lambda leases: leases.leave(place, holder, done=done))
 
     async def finish(self, place: str, holder: str) -> None:
-        """Record that the work at a place has finished, and keep the lease: the next work there starts anew.
+        """Record that the work at a place has finished, and keep the lease: the next work there starts over.
 
         Args:
             place: The place.

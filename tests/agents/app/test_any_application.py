@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from agents.app.app import App, AppFaults
 from agents.app.doctor.findings import Mark
 from agents.app.doctor.models import check_models
-from agents.app.join.client import RoomClient, Said
+from agents.app.join.client import RoomClient, SaidText
 from agents.handoff import Agent, CallPolicy, Graph, Opening
 from agents.testing import Conversation, ScriptedLLM, says
 from state.shared import Command, SharedState
@@ -241,8 +241,8 @@ async def test_join_reads_the_active_agent_from_the_applications_attribute(
         try:
             await until(lambda: client.agents, what="the agent")
             await agent.room.local_participant.send_text("Hello", topic="lk.transcription")
-            await until(lambda: Said in map(type, told), what="its words")
+            await until(lambda: SaidText in map(type, told), what="its words")
         finally:
             await client.leave()
 
-    assert [one for one in told if isinstance(one, Said)] == [Said("clerk", "Hello")]
+    assert [one for one in told if isinstance(one, SaidText)] == [SaidText("clerk", "Hello")]

@@ -5,14 +5,14 @@ import random
 import pytest
 
 from agents.handoff.output_redactor import BATCH_CHARS, RETRY_CHARS, OutputRedactor
-from state.privacy.redaction import redact_whole, settled
+from state.privacy.redaction import redact_whole, safe_length
 
 CHAT = "We bake all day, and the terrace is open until late. "
 CARD = "4242 4242 4242 4242"
 
 
 def streamed(text: str, size: int) -> str:
-    redactor = OutputRedactor(redact_whole, settled)
+    redactor = OutputRedactor(redact_whole, safe_length)
     left = "".join(redactor.feed(text[at : at + size]) for at in range(0, len(text), size))
     return left + redactor.flush()
 
@@ -81,7 +81,7 @@ def test_a_streamed_reply_is_redacted_as_in_one_piece() -> None:
 @pytest.mark.parametrize("size", [1, 4, 7])
 def test_words_leave_after_a_few_characters(size: int) -> None:
     text = CHAT * 10
-    redactor = OutputRedactor(redact_whole, settled)
+    redactor = OutputRedactor(redact_whole, safe_length)
     left = 0
     for at in range(0, len(text), size):
         left += len(redactor.feed(text[at : at + size]))
@@ -90,7 +90,7 @@ def test_words_leave_after_a_few_characters(size: int) -> None:
 
 
 def test_words_after_a_number_leave_soon_after_it() -> None:
-    redactor = OutputRedactor(redact_whole, settled)
+    redactor = OutputRedactor(redact_whole, safe_length)
     number = "four two " * 6
     left = "".join(redactor.feed(letter) for letter in f"It is {number}")
     assert left == "It is "
@@ -149,7 +149,7 @@ def test_a_number_that_goes_on_and_on_is_not_looked_at_again_at_every_piece() ->
     def where(text: str) -> int:
         nonlocal looked_at
         looked_at += 1
-        return settled(text)
+        return safe_length(text)
 
     text = "four two " * 200
     redactor = OutputRedactor(redact_whole, where)

@@ -12,7 +12,7 @@ from livekit.agents.llm import ChatChunk, ChatContext, CompletionUsage, LLMStrea
 
 from agents.handoff import Graph
 from agents.testing import Conversation
-from state.privacy.redaction import redact_whole, settled
+from state.privacy.redaction import redact_whole, safe_length
 from tests.agents.handoff.raw_model import Part, RawModel
 from tests.agents.hotel import Bar, Concierge, Reception, hotel, hotel_graph
 
@@ -44,7 +44,7 @@ def empty(piece: ChatChunk | str | FlushSentinel) -> bool:
 async def test_nothing_empty_is_passed_on(redacted: bool) -> None:
     Watched.passed = []
     policy: dict[str, Any] = (
-        {"redact_output": redact_whole, "safe_prefix": settled} if redacted else {}
+        {"redact_output": redact_whole, "safe_prefix": safe_length} if redacted else {}
     )
     graph = Graph((Watched, Concierge, Bar), hotel_graph().handoffs, start="reception")
     replies: list[list[Part]] = [

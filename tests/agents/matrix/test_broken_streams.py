@@ -35,7 +35,7 @@ from livekit.agents.llm import (
 
 from agents.handoff import Graph, stop
 from agents.testing import Conversation, Turn, until
-from state.privacy.redaction import redact_whole, settled
+from state.privacy.redaction import redact_whole, safe_length
 from tests.agents.handoff.raw_model import Part, RawModel
 from tests.agents.hotel import Bar, Concierge, Reception, Stay, hotel, hotel_graph
 from tests.agents.matrix.stage import CANNED, TROUBLE
@@ -306,7 +306,7 @@ async def test_in_a_session_of_the_applications_own(arrived: str) -> None:
 async def test_words_that_were_held_back_to_be_judged_are_said_once(arrived: str) -> None:
     for breaks in ("a connection that may be tried again", "a fault in the client"):
         turn, model, _ = await held(
-            arrived, breaks, 1, redact_output=redact_whole, safe_prefix=settled
+            arrived, breaks, 1, redact_output=redact_whole, safe_prefix=safe_length
         )
 
         assert model.attempts == (1 if arrived in SOMETHING or breaks not in PASSING else 2)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from agents.handoff import Action, Call, Tool
+from agents.testing import until
 from state.shared import Applied, Command, Refused
 from tests.agents.hotel import Reception, Stay
 from tests.agents.matrix.own import BookSlowly, SetNights, WaitForEver
@@ -353,6 +354,19 @@ class TestASlowDisk:
             await talk.user_says("Twelve nights and the theatre")
 
             assert (talk.call.state.nights, talk.handoffs) == (12, ["concierge"])
+
+    @pytest.mark.parametrize("call", [made("add_nights", nights=1), CONCIERGE, BAR])
+    async def test_no_model_is_asked_before_the_row_is_acknowledged(self, call: Any) -> None:
+        stay = Stay(nights=2)
+        async with Talk([[call], ["Done."]], agents=[Desk], stay=stay) as talk:
+            talk.disk.takes_s = 0.5
+            talk.call.user_said("Do it")
+            await until(lambda: talk.disk.asked == 1)
+            asked = len(talk.model.asked)
+            await asyncio.sleep(0.4)
+            assert (len(talk.model.asked), talk.disk.rows) == (asked, [])
+            await talk.until_turn()
+            assert (len(talk.model.asked), len(talk.disk.rows)) == (asked + 1, 1)
 
     async def test_an_action_is_not_given_up_over_the_changes_of_others(self) -> None:
         replies: list[Reply] = [

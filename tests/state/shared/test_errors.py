@@ -56,7 +56,7 @@ ERRORS: list[tuple[Callable[[], StateError], str, bool, dict[str, object], str]]
         "unavailable",
         True,
         {"waited_s": 0.5},
-        "Somebody else is writing and did not finish in time. Nothing was changed; try again.",
+        "Another writer did not finish in time. Nothing was changed; try again.",
     ),
     (
         lambda: NotStored("the disk is full"),

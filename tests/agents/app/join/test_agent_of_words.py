@@ -1,21 +1,16 @@
 """``join`` names the agent that has spoken, also where words overtake the participant's attributes."""
 
-import json
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from types import SimpleNamespace
+from typing import cast
 
-from agents.app.join.client import ClientEvent, RoomClient, Said, TurnNotice
+import pytest
+from livekit import rtc
+
+from agents.app.join.client import ClientEvent, RoomClient, SaidText
 from tests.livekit import Client, LiveKit, until
-
-
-async def turn(agent: Client, of: str) -> None:
-    notice: dict[str, Any] = {"turn": 1, "your_turn": True, "active_agent": of}
-    await agent.room.local_participant.perform_rpc(
-        destination_identity="user",
-        method="your_turn_to_speak",
-        payload=json.dumps(notice),
-    )
 
 
 async def says(agent: Client, text: str, of: str | None = None) -> None:
@@ -48,11 +43,12 @@ async def test_words_are_those_of_the_agent_that_their_transcription_names(
     async with joined(livekit, room_name) as (agent, user, told):
         await says(agent, "I put you through.", of="clerk")
         await says(agent, "Hello, I am the poet.", of="poet")  # the participant's has not arrived
-        await turn(agent, "poet")
-        await until(lambda: len(told) == 3, what="the notice")
+        await until(lambda: len(told) == 2, what="both texts")
 
-    assert told[:2] == [Said("clerk", "I put you through."), Said("poet", "Hello, I am the poet.")]
-    assert isinstance(told[2], TurnNotice)
+    assert told == [
+        SaidText("clerk", "I put you through."),
+        SaidText("poet", "Hello, I am the poet."),
+    ]
 
 
 async def test_words_without_a_name_are_the_active_agents(livekit: LiveKit, room_name: str) -> None:
@@ -60,4 +56,35 @@ async def test_words_without_a_name_are_the_active_agents(livekit: LiveKit, room
         await says(agent, "One moment.")
         await until(lambda: told, what="the words")
 
-    assert told == [Said("clerk", "One moment.")]
+    assert told == [SaidText("clerk", "One moment.")]
+
+
+class Reader:
+    """A transcription that is whole when the test says so."""
+
+    def __init__(self, text: str) -> None:
+        self.info = SimpleNamespace(attributes={"active_agent": "clerk"})
+        self.whole = asyncio.Event()
+        self._text = text
+
+    async def read_all(self) -> str:
+        await self.whole.wait()
+        return self._text
+
+
+async def test_words_are_told_in_the_order_in_which_they_began(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[ClientEvent] = []
+    monkeypatch.setattr(RoomClient, "agents", ["agent"])
+    client = RoomClient("note", "desk", told.append)
+    first, second = Reader("One moment."), Reader("Here you are.")
+    for reader in (first, second):
+        client._opened(cast("rtc.TextStreamReader", reader), "agent")
+
+    second.whole.set()
+    await asyncio.sleep(0)
+    first.whole.set()
+    await until(lambda: len(told) == 2, what="both texts")
+
+    assert told == [SaidText("clerk", "One moment."), SaidText("clerk", "Here you are.")]

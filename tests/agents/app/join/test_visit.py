@@ -12,7 +12,7 @@ from livekit import api, rtc
 from agents.app.join import client as client_module
 from agents.app.join import visit as visit_module
 from agents.app.join.client import NoAgent
-from agents.app.join.displays import Display, JsonDisplay, PlainDisplay, Reason
+from agents.app.join.displays import JsonDisplay, PlainDisplay, Reason, RoomDisplay
 from agents.app.join.room_access import RoomAccess
 from agents.app.join.visit import Visit
 from agents.app.settings import AppSettings
@@ -36,7 +36,7 @@ class Played:
     ) -> None:
         self.out = io.StringIO()
         self._lines = iter(lines)
-        self.front: Display = (
+        self.front: RoomDisplay = (
             PlainDisplay(APP, self.out, answers_here=False) if plain else JsonDisplay(APP, self.out)
         )
         self.visit = Visit(

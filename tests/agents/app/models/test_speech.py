@@ -14,7 +14,7 @@ from livekit import rtc
 from livekit.agents.voice.io import AudioInput
 
 from agents.app.models.speech import (
-    Speech,
+    SpeechModels,
     missing_for_speech,
     speech_models,
     worker_settings,
@@ -38,7 +38,7 @@ def setting(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Settings:
 
 
 @asynccontextmanager
-async def built(settings: Settings, **how: Any) -> AsyncIterator[Speech]:
+async def built(settings: Settings, **how: Any) -> AsyncIterator[SpeechModels]:
     async with aiohttp.ClientSession() as http:
         speech = speech_models(settings, agents=AGENTS, http=http, **how)
         assert speech is not None

@@ -240,8 +240,8 @@ def test_a_target_is_written_as_a_whole(
     if not links:
         monkeypatch.setattr(os, "link", no_links)
     path = tmp_path / "new.yaml"
-    target = saving.Target(path, new=True)
-    other = saving.Target(path, new=True)
+    target = saving.OutputFile(path, new=True)
+    other = saving.OutputFile(path, new=True)
 
     target.write(b"one")
     target.write(b"two")
@@ -260,7 +260,7 @@ def test_a_target_that_cannot_be_is_refused_at_once(name: str, tmp_path: Path) -
     (tmp_path / "folder").mkdir()
 
     with pytest.raises(InputError):
-        saving.Target(tmp_path / name, new=True)
+        saving.OutputFile(tmp_path / name, new=True)
 
 
 # -- the command, in both applications -------------------------------------------------------------

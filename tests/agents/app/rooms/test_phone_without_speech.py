@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from livekit import api
 
-from agents.app.models.speech import Speech
+from agents.app.models.speech import SpeechModels
 from agents.app.rooms import phone
 from agents.app.rooms.media import Media
 from agents.app.rooms.phone import RECORDING, end_line
@@ -67,27 +67,27 @@ async def called(
         yield caller, agent
 
 
-def built(model: Speech) -> Media:
+def built(model: SpeechModels) -> Media:
     return Media(lambda: model)
 
 
-def cannot_be_built() -> Speech:
+def cannot_be_built() -> SpeechModels:
     raise RuntimeError("no such model")
 
 
-def dead_tts() -> Speech:
+def dead_tts() -> SpeechModels:
     voice = ToneTTS()
     voice.broken = True
     return speech(voice)
 
 
-def mute_tts() -> Speech:
+def mute_tts() -> SpeechModels:
     voice = ToneTTS()
     voice.mute = True
     return speech(voice)
 
 
-def dead_stt() -> Speech:
+def dead_stt() -> SpeechModels:
     model = speech(ToneTTS(character_s=0.001))
     cast(Any, model.stt).broken = True
     return model

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents.app.models.speech import Speech
+from agents.app.models.speech import SpeechModels
 from agents.app.rooms.media import Media
 from agents.handoff import turns_by
 from agents.testing import ScriptedSTT, ToneTTS, ToneVAD
@@ -16,12 +16,12 @@ from tests.speaking import speaking
 LINES = ("Hi, I am Ada", "Two large Margheritas, please")
 
 
-def speech(voice: ToneTTS) -> Speech:
+def speech(voice: ToneTTS) -> SpeechModels:
     """Speech models that need no key."""
     stt, detector = ScriptedSTT(LINES), ToneVAD()
     turns = turns_by(detector)
     turns["endpointing"] = {"mode": "fixed", "min_delay": 0.05, "max_delay": 0.5}
-    return Speech(stt, voice, detector, {}, turns, (stt, voice))
+    return SpeechModels(stt, voice, detector, {}, turns, (stt, voice))
 
 
 def answered(agent: Agent, turn: int) -> bool:

@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from agents.app.terminal.logs import log_files, log_to_file, log_to_stderr
 
@@ -33,9 +34,23 @@ def test_stderr_gets_one_line_with_the_kind_and_place_and_never_the_words(
 
     line = capsys.readouterr().err
     assert re.fullmatch(
-        rf"ERROR bella_vista.test: a tool failed \(ValueError at {re.escape(__file__)}:\d+\)\n",
+        rf"ERROR bella_vista.test: a tool failed \(ValueError at {re.escape(__file__)}:\d+, fail\)\n",
         line,
     )
+
+
+def test_the_place_is_the_applications_own_and_not_a_librarys(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log_to_stderr()
+    try:
+        TypeAdapter(int).validate_python(SECRET)
+    except ValueError:
+        logging.getLogger("bella_vista.test").exception("a tool failed")
+
+    line = capsys.readouterr().err
+    assert f"(ValidationError at {__file__}:" in line
+    assert SECRET not in line
 
 
 def test_a_file_gets_the_places_and_never_the_words(capsys: pytest.CaptureFixture[str]) -> None:
