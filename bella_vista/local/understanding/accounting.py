@@ -367,7 +367,8 @@ class Accounting:
         )
 
     def _turned(self, line: _Line, mask: int) -> bool:
-        return self._named(line, mask, before=True) and not self._named(line, mask)
+        other = bool(line.before) and line.things[0].names != line.before[0].names
+        return self._named(line, mask, before=True) and (other or not self._named(line, mask))
 
     def _too_many(self, said: Sequence[Said], lines: Sequence[_Line]) -> Iterator[str]:
         """Name each dish of which more came than was said."""

@@ -49,6 +49,7 @@ _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "
 _DEALT = 0.4
 """How much likelier a split is that deals out exactly as many as were ordered."""
 _STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
+_THESE = ("all", "them", "it")
 _SUCH = ("of-them", "same", "again")
 """What "another one" may be of."""
 _AND, _OR, _ON, _THE, _COMMA, _BUT = (
@@ -172,6 +173,7 @@ class Carrying:
         told = [id(option.entity) for option in said.options]
         self._out.penalty += 1.0 * (len(told) - len(set(told)))
         self._out.penalty += _LIKE_A_DISH * self._dishes_as_options(said)
+        self._count_option(said)
         if said.off and said.verb in ("", "add", "change"):
             said.verb = "remove"
         if said.verb == "instead-of" and said.become is not None:
@@ -217,6 +219,18 @@ class Carrying:
 
     # -- a dish is named -------------------------------------------------------------------------------------
 
+    def _count_option(self, said: Said) -> None:
+        """Take "two shots" for two of a choice that is counted, not for two of a thing."""
+        option = said.options[0] if said.options else None
+        alone = said.head is None and not said.ref and said.become is None and not said.partial
+        if option is None or said.count is None or not alone or option.no or option.count != 1:
+            return
+        words = self._out.told(range(said.place, min(said.told, default=said.place)))
+        last = self._out.last
+        if last is not None and option.entity.tallied & self._out.mask(last):
+            if "with" not in words.split():
+                option.count, said.count = said.count, None
+
     def _named(self, said: Said, following: Sequence[Said]) -> None:
         out = self._out
         if said.instead and out.waiting and not out.settled:
@@ -252,7 +266,10 @@ class Carrying:
                 return
         if only(out, said, there) or self._speaks_of(said, following):
             return
-        if there and (said.copies or (said.more and not said.described and not said.parts)):
+        said.copies = said.copies or said.ref == "same"
+        next_one = following[0] if following else Said()
+        told = said.described or (next_one.ref in _THESE and next_one.described)
+        if there and (said.copies or (said.more and not told and not said.parts)):
             if len({item.names for item in there}) > 1 and not said.copies:
                 out.add(out.make(self._of_those(said, there)))  # which of them is asked
             else:
@@ -335,7 +352,8 @@ class Carrying:
             return True
         fewer = said.exact and said.count is not None and said.count < (there[-1].quantity or 1)
         taken_back = said.correct or said.after_all or fewer
-        right = said.meant or said.definite or said.count is not None
+        resized = said.after_all and said.size is not None
+        right = said.meant or said.definite or said.count is not None or resized
         if taken_back and right and len(there) == 1:
             self._out.change(there[0], said)
             return True
@@ -644,6 +662,12 @@ class Carrying:
         if turns and out.named(become.mask, out.there):
             out.penalty += NEW_THOUGH_THERE  # "make the fries large and the shake chocolate"
         self._both(said, found)
+        if become is said and several(said, found):
+            for told in range(len(said.options) - 1, 0, -1):  # "the mango one be matcha instead"
+                made = out.made_with(found, said.options[:told])
+                if len(made) == 1:
+                    found, become = made, replace(said, head=None, options=said.options[told:])
+                    break
         self._change_these(said, become, found)
 
     def _counted(self, said: Said, become: Said, found: Sequence[Item]) -> None:
@@ -732,6 +756,7 @@ class Carrying:
         if said.size is not None:
             things = sized(out, things, said.size.words) or things
         having = [i for i in things if old.kind != "group" and out.has(i, old.words)]
+        having = [i for i in having if out.able(i, become)] or having
         having = having or [i for i in things if out.able(i, become)]
         if not having or not become.options:
             out.penalty += NOT_THERE

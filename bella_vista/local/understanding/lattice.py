@@ -93,6 +93,7 @@ def lattice(
     _joined(edges, tokens, stems, index)
     passed: list[Passed] = []
     _all_phrases(edges, tokens, index)
+    _parted_notes(edges, tokens)
     _asides(edges, tokens)
     for first, token in enumerate(tokens):
         here = edges[first]
@@ -128,6 +129,24 @@ def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index)
         if not token.stop:
             _numbers(edges[first], tokens, first)
             _phrases(edges, tokens, first, said, index)
+
+
+def _parted_notes(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    """Find a note whose words stand around what it is said of: "cut the sub in half"."""
+    said = tuple(token.word for token in tokens)
+    for first, word in enumerate(said[:-1]):
+        if said[first + 1] not in _DONE_TO:
+            continue
+        for words, phrase in phrases().get(word, ()):
+            rest = words[1:]
+            if phrase.does != "note" or len(rest) < 2:
+                continue
+            for at in range(first + 2, min(first + 8, len(tokens) - len(rest) + 1)):
+                if tokens[at].stop:
+                    break
+                if said[at : at + len(rest)] == rest:
+                    edges[at] = [Edge("note", at + len(rest), -0.3, words=phrase.words)]
+                    edges[first] = [Edge("add", first + 1, 0.0, words=word)]
 
 
 def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:

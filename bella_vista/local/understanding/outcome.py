@@ -155,7 +155,9 @@ class Outcome:
             return False
         # "Medium" is another thing than "medium well".
         other = self.kitchen.made(item.name, change)
-        return own - named <= _AMOUNTS or not called or not other or called == other
+        if own - named <= _AMOUNTS or not called or not other or called == other:
+            return True
+        return self.kitchen.choice(item.name, change) == called[0]
 
     def made_with(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
         """Return the things that have all these options, or lack them where they are to be left off."""
@@ -305,6 +307,9 @@ class Outcome:
                 )  # "just cream" leaves the ice in a coffee
             item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
         for option in said.options:
+            again = (said.exact or said.correct) and item.yielding and not option.no
+            if again and option.entity.tallied & self.mask(item):
+                self._gives_way(item, option.entity.words, ())  # "only one pump of vanilla"
             self._put(item, option)
         if said.replaced and not self.give_way(item, said.replaced):
             self.penalty += NOT_THERE
