@@ -119,7 +119,11 @@ class Carrying:
     def _share(self, reading: Sequence[Said]) -> None:
         """Say of both what is said of one: "bacon on the burger and the hot dog"."""
         for before, said in pairwise(reading):
-            if before.on and before.become is not None and self._only_named(said):
+            if not before.on or before.become is None:
+                continue
+            if said.verb == "remove" and self._lacks(said, before.become):
+                said.verb = ""  # "remove the egg from the stew and the roll"
+            if self._only_named(said):
                 said.become, said.on, said.verb = before.become, True, before.verb
         for said, after in reversed([*pairwise(reading)]):
             tells = after.described or after.become is not None
@@ -127,6 +131,12 @@ class Carrying:
             if named and after.joint in (_AND, _COMMA) and not after.on:
                 said.become = after.become or replace(after, head=None, ref="")
                 said.verb = after.verb or "change"
+
+    def _lacks(self, said: Said, become: Said) -> bool:
+        """Whether what is to be left off is in all that is named."""
+        found = self._out.named(said.mask, self._out.lines) if said.head is not None else []
+        left_off = bool(become.options) and all(one.no for one in become.options)
+        return left_off and bool(found) and all(self._out.able(one, become) for one in found)
 
     def _only_named(self, said: Said, *, first: bool = False) -> bool:
         """Whether something on the order is named, and nothing is said of it."""
@@ -173,6 +183,8 @@ class Carrying:
         told = [id(option.entity) for option in said.options]
         self._out.penalty += 1.0 * (len(told) - len(set(told)))
         self._out.penalty += _LIKE_A_DISH * self._dishes_as_options(said)
+        if said.exact and said.verb == "remove" and said.count is None and self._out.removed:
+            said.verb = ""  # "cancel the nachos, just the burrito"
         self._count_option(said)
         if said.off and said.verb in ("", "add", "change"):
             said.verb = "remove"
@@ -646,6 +658,10 @@ class Carrying:
             if said.head is None or not change_part(out, said, become):
                 self._nothing_to_change(said, become)
             return
+        if said.twice and len(found) == 1:
+            found[0].quantity = 2 * (found[0].quantity or 1)
+            out.touch(found[0])
+            return
         if become is said and not said.described and said.count is None:
             out.penalty += NO_EFFECT
             return
@@ -676,6 +692,7 @@ class Carrying:
         mask = self._out.mask(found[0])
         if option is not None and option.count == 1 and option.entity.tallied & mask:
             option.count, said.count = said.count or 1, None
+            become.instead = become.instead or said.instead
 
     def _both(self, said: Said, found: Sequence[Item]) -> None:
         """Note that "both" was said where there is only one."""
@@ -763,6 +780,8 @@ class Carrying:
             out.not_found(said)
             return
         item = having[0]
+        if old.kind == "group":
+            out.of_same_group(item, become.options)  # "change the side to rice"
         out.give_way(item, [Option(old)], [option.words for option in become.options])
         out.give(item, become)
         out.touch(item)

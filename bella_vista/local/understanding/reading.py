@@ -94,6 +94,7 @@ class Said:
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
         besides: Whether it comes beside what is there: "a cola too".
+        twice: Whether there are to be twice as many: "double the fries".
         spared: Whether it is all that stays: "remove everything but the cola".
         outdone: The number or the size in whose place it comes: "three instead of two".
         kept: Whether it is to stay as it is: "the cola is fine".
@@ -141,6 +142,7 @@ class Said:
     back: bool = False
     besides: bool = False
     spared: bool = False
+    twice: bool = False
     outdone: Edge | None = None
     kept: bool = False
     copies: bool = False
@@ -443,6 +445,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             now.outdone = edge
         case "copied":
             now.copies = True
+        case "twice":
+            now.twice, now.verb = True, "change"
         case "spare":
             now.spared = True
         case "back":

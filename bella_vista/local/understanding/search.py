@@ -418,6 +418,10 @@ class Search:
         if pend and pend[0][0] == "amount" and pend[0][1] == "extra":
             self._act(state, "more", None, place)
             return 1.0
+        if pend == (("amount", "double"),) and self._known:
+            state[OP] = "change"
+            self._act(state, "twice", None, place)
+            return 0.5
         self._act(state, "lost", None, max(0, place - 1))
         return UNFOUND
 
