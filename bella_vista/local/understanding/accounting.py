@@ -118,6 +118,10 @@ class Accounting:
                 continue  # it could not be had, and so it is left out
             if one.kept and one.become is None and self._as_it_was(one, lines):
                 continue
+            if at and one.exact and one.count is None and _removes(said[at - 1]):
+                one = replace(one, verb="")
+            if at and one.verb == "remove" and self._left_off(one, said[at - 1], lines):
+                continue
             if at and one.verb == "remove" and any(earlier.spared for earlier in said[:at]):
                 one = replace(one, spared=True)
             if one.place in which or one.count == 0 or self._is_asked(one, asked):
@@ -283,6 +287,8 @@ class Accounting:
             if not undone and not any(note in line.note for line in lines):
                 return note
         options = [one for one in about.options if not set(stems(one.entity.words)) <= asked]
+        if said.definite and len(options) > 1 and not said.article:
+            options = options[self._telling(options, found) :]
         named = found
         size = about.size
         if size is not None and set(stems(size.words)) <= asked:
@@ -328,6 +334,31 @@ class Accounting:
                 return ""
         return None
 
+    def _left_off(self, said: Said, before: Said, lines: Sequence[_Line]) -> bool:
+        """Whether what is named lost what the thing before it lost: "no egg in the stew and the roll"."""
+        if not before.on or before.become is None or not before.become.options:
+            return False
+        return any(
+            self._named(line, said.mask)
+            and all(one.no and self._has(line, one, just_now=True) for one in before.become.options)
+            for line in lines
+        )
+
+    def _telling(self, options: Sequence[Option], lines: Sequence[_Line]) -> int:
+        """Return 1 where the first option tells which is meant: "the vanilla shake be chocolate"."""
+        return int(
+            any(
+                line.things != line.before
+                and any(self._with(thing, options[0]) for thing in line.before)
+                and any(
+                    self._kitchen.same_group(name, options[0].entity.words, other.entity.words)
+                    for name in line.things[0].names
+                    for other in options[1:]
+                )
+                for line in lines
+            )
+        )
+
     def _not_gone(self, said: Said, lines: Sequence[_Line]) -> str | None:
         """Return what was to go and is still there."""
         if said.spared:
@@ -372,7 +403,8 @@ class Accounting:
         )
 
     def _turned(self, line: _Line, mask: int) -> bool:
-        return self._named(line, mask, before=True) and not self._named(line, mask)
+        other = bool(line.before) and line.things[0].names != line.before[0].names
+        return self._named(line, mask, before=True) and (other or not self._named(line, mask))
 
     def _too_many(self, said: Sequence[Said], lines: Sequence[_Line]) -> Iterator[str]:
         """Name each dish of which more came than was said."""
@@ -384,7 +416,7 @@ class Accounting:
         for line in lines:
             names = line.things[0].names if not line.waits else ()
             if len(names) == 1:
-                had = line.had if line.before and line.before[0].names == names else 0
+                had = line.had if line.before else 0
                 added[names[0]] = added.get(names[0], 0) + line.quantity - had
         for name, count in added.items():
             bit = self._index.bit(name)
@@ -647,7 +679,10 @@ class Accounting:
                 pieces = _number_in(thing.size or "")
                 if pieces and pieces * max(1, line.quantity) == number:
                     return True
-                if any(_number_in(change) == number for change in thing.changes):
+                had = {0, *(_number_in(one) or 1 for was in line.before for one in was.changes)}
+                if any(
+                    _number_in(change) - old == number for change in thing.changes for old in had
+                ):
                     return True
             named = sum(any(self._is(thing, said.mask) for _ in (0,)) for thing in line.things[1:])
             if said.head is not None and named == number:
@@ -770,7 +805,7 @@ class Accounting:
                 any(one <= words for one in called)
                 and change.startswith("no ") == option.no
                 and (not option.amount or option.amount in change.split())
-                and (option.count < 2 or _number_in(change) == option.count)
+                and (option.count < 2 or _number_in(change) >= option.count)
                 and (not option.half or option.half.split()[0] in change.split())
                 and (not option.side or change.endswith("on the side"))
             ):

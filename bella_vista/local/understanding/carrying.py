@@ -49,6 +49,7 @@ _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "
 _DEALT = 0.4
 """How much likelier a split is that deals out exactly as many as were ordered."""
 _STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
+_THESE = ("all", "them", "it")
 _SUCH = ("of-them", "same", "again")
 """What "another one" may be of."""
 _AND, _OR, _ON, _THE, _COMMA, _BUT = (
@@ -118,7 +119,11 @@ class Carrying:
     def _share(self, reading: Sequence[Said]) -> None:
         """Say of both what is said of one: "bacon on the burger and the hot dog"."""
         for before, said in pairwise(reading):
-            if before.on and before.become is not None and self._only_named(said):
+            if not before.on or before.become is None:
+                continue
+            if said.verb == "remove" and self._lacks(said, before.become):
+                said.verb = ""  # "remove the egg from the stew and the roll"
+            if self._only_named(said):
                 said.become, said.on, said.verb = before.become, True, before.verb
         for said, after in reversed([*pairwise(reading)]):
             tells = after.described or after.become is not None
@@ -126,6 +131,12 @@ class Carrying:
             if named and after.joint in (_AND, _COMMA) and not after.on:
                 said.become = after.become or replace(after, head=None, ref="")
                 said.verb = after.verb or "change"
+
+    def _lacks(self, said: Said, become: Said) -> bool:
+        """Whether what is to be left off is in all that is named."""
+        found = self._out.named(said.mask, self._out.lines) if said.head is not None else []
+        left_off = bool(become.options) and all(one.no for one in become.options)
+        return left_off and bool(found) and all(self._out.able(one, become) for one in found)
 
     def _only_named(self, said: Said, *, first: bool = False) -> bool:
         """Whether something on the order is named, and nothing is said of it."""
@@ -172,6 +183,9 @@ class Carrying:
         told = [id(option.entity) for option in said.options]
         self._out.penalty += 1.0 * (len(told) - len(set(told)))
         self._out.penalty += _LIKE_A_DISH * self._dishes_as_options(said)
+        if said.exact and said.verb == "remove" and said.count is None and self._out.removed:
+            said.verb = ""  # "cancel the nachos, just the burrito"
+        self._count_option(said)
         if said.off and said.verb in ("", "add", "change"):
             said.verb = "remove"
         if said.verb == "instead-of" and said.become is not None:
@@ -217,6 +231,18 @@ class Carrying:
 
     # -- a dish is named -------------------------------------------------------------------------------------
 
+    def _count_option(self, said: Said) -> None:
+        """Take "two shots" for two of a choice that is counted, not for two of a thing."""
+        option = said.options[0] if said.options else None
+        alone = said.head is None and not said.ref and said.become is None and not said.partial
+        if option is None or said.count is None or not alone or option.no or option.count != 1:
+            return
+        words = self._out.told(range(said.place, min(said.told, default=said.place)))
+        last = self._out.last
+        if last is not None and option.entity.tallied & self._out.mask(last):
+            if "with" not in words.split():
+                option.count, said.count = said.count, None
+
     def _named(self, said: Said, following: Sequence[Said]) -> None:
         out = self._out
         if said.instead and out.waiting and not out.settled:
@@ -256,7 +282,10 @@ class Carrying:
             said.partial = True  # "one toast with egg, the other one stays the same"
             if self._some_of(said):
                 return
-        if there and (said.copies or (said.more and not said.described and not said.parts)):
+        said.copies = said.copies or said.ref == "same"
+        next_one = following[0] if following else Said()
+        told = said.described or (next_one.ref in _THESE and next_one.described)
+        if there and (said.copies or (said.more and not told and not said.parts)):
             if len({item.names for item in there}) > 1 and not said.copies:
                 out.add(out.make(self._of_those(said, there)))  # which of them is asked
             else:
@@ -339,8 +368,8 @@ class Carrying:
             return True
         fewer = said.exact and said.count is not None and said.count < (there[-1].quantity or 1)
         taken_back = said.correct or said.after_all or fewer
-        right = said.meant or said.definite or said.count is not None
-        right = right or (said.after_all and said.size is not None)  # "large fries actually"
+        resized = said.after_all and said.size is not None
+        right = said.meant or said.definite or said.count is not None or resized
         if taken_back and right and len(there) == 1:
             self._out.change(there[0], said)
             return True
@@ -655,6 +684,10 @@ class Carrying:
             if said.head is None or not change_part(out, said, become):
                 self._nothing_to_change(said, become)
             return
+        if said.twice and len(found) == 1:
+            found[0].quantity = 2 * (found[0].quantity or 1)
+            out.touch(found[0])
+            return
         if become is said and not said.described and said.count is None:
             out.penalty += NO_EFFECT
             return
@@ -671,6 +704,12 @@ class Carrying:
         if turns and out.named(become.mask, out.there):
             out.penalty += NEW_THOUGH_THERE  # "make the fries large and the shake chocolate"
         self._both(said, found)
+        if become is said and several(said, found):
+            for told in range(len(said.options) - 1, 0, -1):  # "the mango one be matcha instead"
+                made = out.made_with(found, said.options[:told])
+                if len(made) == 1:
+                    found, become = made, replace(said, head=None, options=said.options[told:])
+                    break
         self._change_these(said, become, found)
 
     def _counted(self, said: Said, become: Said, found: Sequence[Item]) -> None:
@@ -679,6 +718,7 @@ class Carrying:
         mask = self._out.mask(found[0])
         if option is not None and option.count == 1 and option.entity.tallied & mask:
             option.count, said.count = said.count or 1, None
+            become.instead = become.instead or said.instead
 
     def _both(self, said: Said, found: Sequence[Item]) -> None:
         """Note that "both" was said where there is only one."""
@@ -766,6 +806,8 @@ class Carrying:
             out.not_found(said)
             return
         item = having[0]
+        if old.kind == "group":
+            out.of_same_group(item, become.options)  # "change the side to rice"
         out.give_way(item, [Option(old)], [option.words for option in become.options])
         out.give(item, become)
         out.touch(item)

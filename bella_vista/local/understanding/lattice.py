@@ -94,6 +94,7 @@ def lattice(
     passed: list[Passed] = []
     _all_phrases(edges, tokens, index)
     _taken_off(edges)
+    _parted_notes(edges, tokens)
     _asides(edges, tokens)
     for first, token in enumerate(tokens):
         here = edges[first]
@@ -137,6 +138,24 @@ def _taken_off(edges: list[list[Edge]]) -> None:
         for edge in [one for one in here if one.does == "group"]:
             if edge.end < len(edges) and any(one.does == "off" for one in edges[edge.end]):
                 here.append(Edge("option", edge.end, edge.cost, edge.entity, words=edge.words))
+
+
+def _parted_notes(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    """Find a note whose words stand around what it is said of: "cut the sub in half"."""
+    said = tuple(token.word for token in tokens)
+    for first, word in enumerate(said[:-1]):
+        if said[first + 1] not in _DONE_TO:
+            continue
+        for words, phrase in phrases().get(word, ()):
+            rest = words[1:]
+            if phrase.does != "note" or len(rest) < 2:
+                continue
+            for at in range(first + 2, min(first + 8, len(tokens) - len(rest) + 1)):
+                if tokens[at].stop:
+                    break
+                if said[at : at + len(rest)] == rest:
+                    edges[at] = [Edge("note", at + len(rest), -0.3, words=phrase.words)]
+                    edges[first] = [Edge("add", first + 1, 0.0, words=word)]
 
 
 def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:

@@ -155,7 +155,9 @@ class Outcome:
             return False
         # "Medium" is another thing than "medium well".
         other = self.kitchen.made(item.name, change)
-        return own - named <= _AMOUNTS or not called or not other or called == other
+        if own - named <= _AMOUNTS or not called or not other or called == other:
+            return True
+        return self.kitchen.choice(item.name, change) == called[0]
 
     def made_with(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
         """Return the things that have all these options, or lack them where they are to be left off."""
@@ -305,6 +307,14 @@ class Outcome:
                 )  # "just cream" leaves the ice in a coffee
             item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
         for option in said.options:
+            afresh = said.exact or said.correct or said.instead or said.outdone is not None
+            if (
+                afresh
+                and item.yielding
+                and not option.no
+                and option.entity.tallied & self.mask(item)
+            ):
+                self._gives_way(item, option.entity.words, ())  # "only one pump of vanilla"
             self._put(item, option)
         if said.replaced and not self.give_way(item, said.replaced):
             self.penalty += NOT_THERE
@@ -419,11 +429,11 @@ class Outcome:
         if item.line is None and said.verb != "add":
             item.yielding = len(item.changes)  # "with whole milk, actually make that skim"
         if said.instead and item.yielding and item not in self.touched:
-            self._of_same_group(item, said.options)
+            self.of_same_group(item, said.options)
         self.give(item, said)
         self.touch(item)
 
-    def _of_same_group(self, item: Item, options: Sequence[Option]) -> None:
+    def of_same_group(self, item: Item, options: Sequence[Option]) -> None:
         """Take off the one choice of a group whose place another takes: "with lox instead"."""
         old = item.changes[: item.yielding]
         for option in options:

@@ -94,6 +94,7 @@ class Said:
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
         besides: Whether it comes beside what is there: "a cola too".
+        twice: Whether there are to be twice as many: "double the fries".
         spared: Whether it is all that stays: "remove everything but the cola".
         outdone: The number or the size in whose place it comes: "three instead of two".
         kept: Whether it is to stay as it is: "the cola is fine".
@@ -141,6 +142,7 @@ class Said:
     back: bool = False
     besides: bool = False
     spared: bool = False
+    twice: bool = False
     outdone: Edge | None = None
     kept: bool = False
     copies: bool = False
@@ -335,7 +337,6 @@ def _general(act: Act) -> bool:
     return act.does == "head" and mask & (mask - 1) != 0
 
 
-_CUT = frozenset(("in half", "in halves", "in quarters", "in four", "into squares", "in squares"))
 _NAMING = frozenset(("head", "narrow", "part", "option"))
 _STRANGE = frozenset(("food", "word", "common", "part", "name"))
 _TELLING = frozenset(("food", "part", "name"))
@@ -433,8 +434,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "each":
             to.each = True
         case "note":
-            apart = edge.words in _CUT  # "cut the wrap in half"
-            to.notes.append(f"cut {edge.words}" if apart else edge.words)
+            to.notes.append(edge.words)
         case "on" if now.verb not in ("swap", "change"):
             if now.head is None and not now.ref and now.become is None and now.options:
                 _put_on(now)
@@ -445,6 +445,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             now.outdone = edge
         case "copied":
             now.copies = True
+        case "twice":
+            now.twice, now.verb = True, "change"
         case "spare":
             now.spared = True
         case "back":

@@ -376,7 +376,7 @@ class Search:
     def _ref(self, state: State, edge: Edge, place: int) -> float:
         if edge.does == "one" and _follows(state, "the"):
             self._definite(state, edge, place)
-        state[HEAD] = -2 if edge.does in ("it", "one", "same", "again") else -1
+        state[HEAD] = -2 if edge.does in ("it", "one", "again") else -1
         self._act(state, "ref", edge, place, edge.does)
         if edge.does == "of-them":
             state[FLAGS] |= POINTED
@@ -418,6 +418,10 @@ class Search:
         if pend and pend[0][0] == "amount" and pend[0][1] == "extra":
             self._act(state, "more", None, place)
             return 1.0
+        if pend == (("amount", "double"),) and self._known:
+            state[OP] = "change"
+            self._act(state, "twice", None, place)
+            return 0.5
         self._act(state, "lost", None, max(0, place - 1))
         return UNFOUND
 
@@ -541,7 +545,7 @@ class Search:
         if any(one[0] in ("amount", "no") for one in state[PEND]) and kind == "amount":
             return None
         if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
-            return None  # "remove the pineapple and put extra ham on"
+            return None  # "remove the pineapple and put extra ham"
         state[PEND] = (*state[PEND], ("amount", edge.value) if kind == "amount" else ("half", kind))
         state[NEG] = False
         return 0.0
