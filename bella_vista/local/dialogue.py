@@ -510,7 +510,11 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
 
 def _still_waits(pending: Question, understood: Understanding) -> bool:
     """Whether the guest neither answered what was to be chosen nor gave it up."""
-    answered = understood.settled and understood.commands
+    name = pending.draft.fields.get("name") if pending.draft is not None else None
+    ordered = [one for one in understood.commands if one.op == "add_item"]
+    # "A regular calzone then", where it was asked whether a small one may be an ordinary one.
+    taken = pending.code == "choice_not_possible" and name in [o.fields.get("name") for o in ordered]
+    answered = taken or (understood.settled and understood.commands)
     given_up = {"nothing", "cancel", "bye", "start over"} & set(understood.intents)
     refused = "no" in understood.intents and (
         understood.settled or "done" not in understood.intents

@@ -38,7 +38,9 @@ class Guests:
                     self._call_it(words, heard, first, last)
                     return words.without(first, last)
                 # "9 Park Row, Leeds" names a town.
-                place = any(one.word in words_of("street") for one in run.tokens)
+                place = any(one.word in words_of("street") for one in run.tokens) or (
+                    run.find(pattern("deliver to")) is not None
+                )
             first = last + 1
         return words
 
@@ -197,7 +199,8 @@ class Guests:
         guessed = (
             single and common and not run.capital(0) and run.said not in words_of("given names")
         )
-        if odd or guessed or (common and not single and len(common) == len(kept)):
+        given = run.tokens[0].word in words_of("given names")  # "june park"
+        if odd or guessed or (common and not (single or given) and len(common) == len(kept)):
             return None
         if single and (
             run.said in words_of("never names")
@@ -276,6 +279,9 @@ class Guests:
         end = last
         if end < len(words.tokens) and words.tokens[end].word in words_of("name here"):
             end += 1
+        letter = words.part(end, len(words.tokens)).find(pattern("with a letter"))
+        if letter is not None and not letter.first:
+            end += letter.last
         spelled = words.part(end, len(words.tokens)).find(pattern("spelled"))
         if spelled is not None and spelled.first <= 2:
             name, last = _letters(words, end + spelled.last)
@@ -309,7 +315,7 @@ def _letters(words: Words, first: int) -> tuple[str, int]:
 _NAME_TOO = "name too"
 """Expected where a name was asked for among other things."""
 _LETTERS = re.compile(r"(?P<name>\b\w+)[\s,:;]+(?P<letters>(?:\w[-. ]){2,}\w\b)")
-_VERY_MUCH = 85.0
+_VERY_MUCH = 90.0
 _APART = 2
 """Of how many words a name is that stands apart."""
 _LONGEST_NAME = 4

@@ -174,7 +174,7 @@ class Handover:
         if not (street and numbered) or self._names_dish_before_to(run):
             return None
         starts = tokens[first].word[0].isdigit() or any(
-            token.word[0].isdigit() for token in tokens[first + 1 : first + 5]
+            token.word[0].isdigit() for token in tokens[first + 1 : first + 8]
         )
         last = self._address_end(run, first)
         if not starts or last < len(tokens) - 2:
@@ -227,7 +227,9 @@ class Handover:
                 if not self._goes_on(words, index + 1):
                     break
             elif token.word in words_of("address ends") and index > first:
-                break
+                # "22 The Headrow" is a street.
+                if not (token.word == "the" and tokens[index - 1].word[0].isdigit()):
+                    break
             index += 1
         return index
 
