@@ -283,6 +283,7 @@ class Dialogue:
             understood = self._with_postcode(scene, asked, pending, now)
             understood = understood or self._understood_as(guest.text, pending, scene, asked, now)
             understood = self._with_time(understood, scene)
+            understood = self._with_asked_postcode(understood, scene)
             lines = {str(one["id"]): line_words(one) for one in scene.order.get("items") or ()}
             _keep(self._lines, key, lines)
             _keep(self._understood, key, understood)
@@ -339,6 +340,31 @@ class Dialogue:
         timed = replace(wish, fields={**wish.fields, "when": when})
         commands = tuple(timed if one is wish else one for one in understood.commands)
         return replace(understood, commands=commands)
+
+    def _with_asked_postcode(self, understood: Understanding, scene: Scene) -> Understanding:
+        """Give an address the postcode that was asked about before it: "do you deliver to 10002?"."""
+        wish = next((d for d in understood.commands if d.op == "set_fulfilment"), None)
+        if wish is None or not wish.fields.get("address") or self._has_postcode(wish):
+            return understood
+        asked = (
+            one.words
+            for words in reversed(scene.dialogue)
+            if (heard := self._understood.get(words.id)) is not None
+            for one in heard.answers
+            if one.kind == "service" and one.words
+        )
+        postcode = next((words for words in asked if self._is_postcode(words)), None)
+        if postcode is None:
+            return understood
+        whole = replace(
+            wish, fields={**wish.fields, "address": f"{wish.fields['address']}, {postcode}"}
+        )
+        commands = tuple(whole if one is wish else one for one in understood.commands)
+        return replace(understood, commands=commands)
+
+    def _is_postcode(self, text: str) -> bool:
+        delivery = self._menu.restaurant.delivery
+        return delivery is not None and text in delivery.postcodes
 
     def _time_in(self, words: Words) -> str | None:
         """Return the time some words of the guest's named, when it was not said what for."""
@@ -495,6 +521,9 @@ def _tells_name(text: str) -> bool:
 
 def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: Topic) -> bool:
     """Whether words that are nothing else may be the guest's name: asked for, or written like one."""
+    said = Said.read(text)
+    if (letter := said.find(pattern("with a letter"))) is not None:
+        text = said.typed(0, letter.first).strip(" ,")  # "Yolanda, with a Y"
     if len(text.split()) > _NAME_WORDS or scene.order.get("guest"):
         return False
     written_like_one = text.istitle() and text.replace(" ", "").isalpha()
@@ -513,7 +542,9 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     name = pending.draft.fields.get("name") if pending.draft is not None else None
     ordered = [one for one in understood.commands if one.op == "add_item"]
     # "A regular calzone then", where it was asked whether a small one may be an ordinary one.
-    taken = pending.code == "choice_not_possible" and name in [o.fields.get("name") for o in ordered]
+    taken = pending.code == "choice_not_possible" and name in [
+        o.fields.get("name") for o in ordered
+    ]
     answered = taken or (understood.settled and understood.commands)
     given_up = {"nothing", "cancel", "bye", "start over"} & set(understood.intents)
     refused = "no" in understood.intents and (

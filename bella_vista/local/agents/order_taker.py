@@ -187,6 +187,8 @@ def _suggested(now: Situation) -> list[ToolCall]:
     """Take down what was offered, when the guest says yes to it."""
     if now.topic is not Topic.SUGGESTION or not now.meant("yes") or now.heard.commands:
         return []
+    if now.meant("age"):
+        return []  # "yes, I am over twenty one"
     offers = (one.offer for one in now.menu.suggestions)
     name = next(one for one in offers if say("ask suggestion", offer=one) in now.scene.last_said)
     return [call("add_item", name=name, quantity=1, modifications=[])]

@@ -106,7 +106,8 @@ class Guests:
             one.word == other.word or fuzz.ratio(one.word, other.word) < _VERY_MUCH
             for one, other in zip(run, heard, strict=True)
         )
-        return spelt and not any(
+        greets = pattern("greeting").fullmatch(words.part(first, last).said) is not None
+        return (spelt and not greets) and not any(
             not token.word.isalpha()
             or token.word in vocabulary.COMMON
             or token.word in vocabulary.FOODS
@@ -181,6 +182,9 @@ class Guests:
         return words
 
     def _bare_name(self, words: Words, heard: Heard) -> Words | None:
+        letter = words.find(pattern("with a letter"))
+        if letter is not None and letter.first:
+            words = words.without(letter.first, letter.last)
         kept = [index for index, token in enumerate(words.tokens) if not token.stop]
         while kept and words.tokens[kept[0]].word in words_of("before name"):
             kept.pop(0)

@@ -146,8 +146,16 @@ class Handover:
         if bare is not None:
             return "delivery", bare, words.part(0, 0)
         if expects == "address":
-            last = self._address_end(words, 0)
-            address = self._address(words, 0, last)
+            first = next(
+                (
+                    i
+                    for i, token in enumerate(words.tokens)
+                    if not token.stop and token.word not in words_of("to a place")
+                ),
+                0,
+            )
+            last = self._address_end(words, first)
+            address = self._address(words, first, last)
             if address is not None and any(map(str.isdigit, address)):
                 return "delivery", address, words.part(last, len(words.tokens))
         eat_in = words.find(pattern("eat in"))
@@ -243,8 +251,8 @@ class Handover:
             run.append(token.word)
         if not run or run[0] in words_of("address ends") or len(run) > 7:
             return False
-        if _POSTCODE.fullmatch(run[0]):
-            return True  # too many to be a quantity
+        if _POSTCODE.fullmatch(run[0]) or _FLOOR.match(" ".join(run)):
+            return True  # too many to be a quantity, and "8th floor"
         if run[0] in words_of("after street") or re.fullmatch(
             r"[a-z]?\d{2,6}[a-z]{0,2}|\w{1,4}\d\w{0,2}", run[0]
         ):
@@ -292,3 +300,4 @@ def _before_postcode(words: Words, at: int) -> int:
 
 _LONGEST_ADDRESS = 24
 _POSTCODE = re.compile(r"\d{4,6}")
+_FLOOR = re.compile(r"\d+ ?(st|nd|rd|th) \w")

@@ -170,6 +170,10 @@ class Paying:
         last: int,
     ) -> Words:
         read = self._money(words.part(*span))
+        following = words.tokens[last].word if last < len(words) else ""
+        if read is not None and (read[3] == "percent" or following in words_of("percent")):
+            heard.wish(words, "set_tip", percentage=_plain_number(read[2]))
+            return words.part(0, 0)
         if read is None or order.total is None:
             heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
             return words.without(first, last)

@@ -80,7 +80,9 @@ class Talk:
         """Whether nothing but agreement is said: "yes, all of that is right now"."""
         said = {token.word for token in words.tokens if not token.stop}
         agreeing = words_of("agreeing") | words_of("around agreeing") | words_of("soft after")
-        if self._expects not in _OPEN or not said & words_of("agreeing") or not said <= agreeing:
+        asked = self._expects == "yes_no"
+        sure = words_of("agreeing") if asked else words_of("surely agreeing")
+        if self._expects not in _OPEN or not said & sure or not said <= agreeing:
             return False
         asks = pattern("asks begins").match(words.said) or words.said.endswith("?")
         return not asks
