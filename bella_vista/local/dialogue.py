@@ -18,6 +18,7 @@ from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.local.topics import EXPECTS, Topic, topic
 from bella_vista.local.understanding.meaning import Asked, Draft, OrderSeen, Question, Understanding
 from bella_vista.local.understanding.tokens import Words as Said
+from bella_vista.local.understanding.tokens import number_at
 from bella_vista.local.understanding.understander import Understander
 from state.contact import postcode_in
 from state.menu import Menu
@@ -394,6 +395,10 @@ class Dialogue:
                 text, pending=pending, order=order, expects=expects, now=now, topic=about
             )
 
+        if answered is not None and _changes_time(text, answered):
+            return understand("time")
+        if answered is not None and _tips(text, answered):
+            return understand("amount")
         # A dish is a dish even where a name was asked for; only what is nothing else is a name.
         understood = understand("name too" if asked is Topic.NAME else EXPECTS.get(asked))
         if _may_be_a_name(text, understood, scene, asked):
@@ -502,6 +507,21 @@ def _asked_alike(text: str, before: Asked) -> str:
     return blocks("talking")[block][0].format(
         what=found["what"], allergen=before.allergen, diet=before.diet
     )
+
+
+def _changes_time(text: str, before: Understanding) -> bool:
+    """Whether a time is corrected that was said just before: "no wait, 8 30"."""
+    timed = any("when" in one.fields for one in before.commands)
+    return timed and pattern("corrects time").fullmatch(Said.read(text).said) is not None
+
+
+def _tips(text: str, before: Understanding) -> bool:
+    """Whether a number alone is a tip, because the guest has just said how they pay."""
+    pays = any(one.op == "choose_payment" for one in before.commands)
+    pays = pays or (before.question is not None and before.question.facts.get("needs") == "payment")
+    tokens = Said.read(text).tokens
+    number = number_at(tokens, 0) if tokens else None
+    return pays and number is not None and number[1] == sum(not one.stop for one in tokens)
 
 
 def _without_echo(text: str) -> str:

@@ -65,7 +65,16 @@ class Guests:
     def _beside_pickup(self, words: Words, heard: Heard) -> Words:
         """Take out a name that stands before the way: "for priya pickup"."""
         found = words.find(pattern("pickup"))
-        if found is None or not found.first or heard.has("set_customer"):
+        if found is None or heard.has("set_customer"):
+            return words
+        after = found.last + 1
+        if after < len(words) and words.tokens[after - 1].word == "for":
+            last = words.tokens[after + 1].word if after + 1 < len(words) else "at"
+            ends = last in words_of("after a name") or last in ("in", "around", "by", ",", ".")
+            if ends and self._is_strange(words, after):  # "pickup for sanjay at seven"
+                self._call_it(words, heard, after, after + 1)
+                return words.without(after - 1, after + 1)
+        if not found.first:
             return words
         if not words.tokens[found.first].word.startswith(("pick", "coll", "take")):
             return words
@@ -155,8 +164,11 @@ class Guests:
     def _name_alone(self, words: Words) -> Found | None:
         """Find "name Inés", where nothing but "name" stands before it."""
         found = words.find(pattern("name"))
-        if found is None or (found.first and not words.tokens[found.first - 1].stop):
+        if found is None:
             return None
+        alone = not found.first or words.tokens[found.first - 1].stop
+        if not alone and len(words.trimmed(words_of("around"))) > found.last + 1:
+            return None  # "delivery to 415 Berendo Street, name Hyun"
         return found if words.capital(found.last) else None
 
     def _name_first(self, words: Words, heard: Heard) -> Words:
@@ -194,7 +206,7 @@ class Guests:
             return None
         if words.find(pattern("name is")) is not None:
             return None
-        if not all(words.tokens[index].word.isalpha() for index in kept):
+        if not all(_letters_only(words.tokens[index].word) for index in kept):
             return None
         run = words.part(kept[0], kept[-1] + 1)
         single = len(kept) == 1
@@ -270,6 +282,8 @@ class Guests:
         if not closed:
             return False
         if before.endswith(("for", "under")):
+            if expects in ("name", _NAME_TOO) and not capital and self._is_strange(words, start):
+                return True
             month = tokens[start].word in words_of("no guests")
             return (
                 capital and not month and self._names.resolve(words.typed(start, last)).names == ()
@@ -302,6 +316,11 @@ class Guests:
                 for part in name.lower().split()
             )
         heard.wish(words.part(first, last), "set_customer", name=name)
+
+
+def _letters_only(word: str) -> bool:
+    """Whether a word may be a name, such as "o'neill" or "soo-jin"."""
+    return word.replace("'", "").replace("-", "").isalpha()
 
 
 def _letters(words: Words, first: int) -> tuple[str, int]:

@@ -134,6 +134,9 @@ class Handover:
             delivery.first and words.tokens[delivery.first - 1].word in words_of("no wish")
         ):
             rest = words.without(delivery.first, delivery.last)
+            after = words.part(delivery.last, len(words))
+            if delivery.first and (bare := self._bare_address(after)):
+                return "delivery", bare, words.part(0, delivery.first)
             for first in (
                 0,
                 *(at + 1 for at, token in enumerate(rest.tokens) if token.word == ","),
@@ -145,6 +148,10 @@ class Handover:
         bare = self._bare_address(words)
         if bare is not None:
             return "delivery", bare, words.part(0, 0)
+        for at, token in enumerate(words.tokens):  # "one doner to Weserstraße 12"
+            run = words.part(at + 1, len(words))
+            if at and token.word == "to" and (bare := self._bare_address(run)):
+                return "delivery", bare, words.part(0, at)
         if expects == "address":
             first = next(
                 (
@@ -174,6 +181,7 @@ class Handover:
         )
         street = any(
             (i > first and token.word in words_of("street"))
+            or (i > first + 1 and token.word in words_of("flat"))
             or (token.word in words_of("street begins") and i + 1 < len(tokens))
             or (len(token.word) > 6 and token.word.endswith(tuple(words_of("street ends"))))
             for i, token in enumerate(tokens)

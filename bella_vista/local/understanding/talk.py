@@ -53,6 +53,8 @@ class Talk:
         words = self._done_last(self._thanks_last(self._greeting(words)))
         said = bare(words)
         meant = [intent for intent in _WHOLE if pattern(intent).fullmatch(said)] if said else []
+        if not meant and pattern("done").fullmatch(_begun(said)):
+            meant = ["done"]  # "okay, done"
         if "complaint" in meant and pattern("status").fullmatch(said):
             self._heard.meant("status")
         for intent in meant:
@@ -198,6 +200,14 @@ def kept(said: str, words: Words) -> list[Draft]:
 def _short(said: str) -> bool:
     short = ("yes", "no", "done", "bye", "thanks", "nothing", "human", "robot", "wait", "repeat")
     return any(pattern(intent).fullmatch(said) for intent in short)
+
+
+def _begun(said: str) -> str:
+    """Leave out the words that only begin an answer: "okay", "alright then"."""
+    run = said.split()
+    while len(run) > 1 and run[0] in words_of("joints") | words_of("soft words"):
+        run.pop(0)
+    return " ".join(run)
 
 
 def bare(words: Words) -> str:

@@ -190,3 +190,57 @@ def test_addresses(text: str, expects: str | None, address: str) -> None:
 def test_a_wish_to_be_written_is_a_note() -> None:
     (note,) = wishes("Please write happy birthday on the box")
     assert (note["op"], note["content"]) == ("add_note", "write happy birthday on the box")
+
+
+@pytest.mark.parametrize(
+    ("text", "expects", "wish"),
+    [
+        ("card when he comes", "choice", {"op": "choose_payment", "method": "card"}),
+        ("Card, sorry, cash, I meant cash", "choice", {"op": "choose_payment", "method": "cash"}),
+        ("I'll pass on the tip", "amount", {"op": "set_tip", "percentage": 0}),
+        ("Patrick O'Neill", "name", {"op": "set_customer", "name": "Patrick O'Neill"}),
+        ("its for manny", "name", {"op": "set_customer", "name": "Manny"}),
+        ("surname's Okafor", None, {"op": "set_customer", "name": "Okafor"}),
+    ],
+)
+def test_one_wish_and_nothing_to_ask(text: str, expects: str | None, wish: dict[str, Any]) -> None:
+    understood = UNDERSTANDER.understand(text, expects=expects, now=NOW)
+    assert [draft.as_dict() for draft in understood.commands] == [wish]
+    assert understood.question is None
+
+
+@pytest.mark.parametrize("text", ["okay, done", "alright thats all folks", "no that's it sorry"])
+def test_an_end_may_begin_with_any_word(text: str) -> None:
+    assert "done" in intents(text)
+
+
+def test_fifteen_is_minutes_where_somebody_is_there_in_fifteen() -> None:
+    (wish,) = wishes("ill be there in 15")
+    assert (wish["kind"], wish["when"]) == ("pickup", "2026-11-20T19:15:00-05:00")
+
+
+@pytest.mark.parametrize(
+    ("text", "ops", "address"),
+    [
+        (
+            "2 lg margs deliv 140 sullivan st 10012",
+            ["add_item", "set_fulfilment"],
+            "140 sullivan st 10012",
+        ),
+        (
+            "delivery for 415 South Berendo Street 10012 name Hyun",
+            ["set_fulfilment", "set_customer"],
+            "415 South Berendo Street 10012",
+        ),
+        ("sure it's 301 Bowery apartment 5", ["set_fulfilment"], "301 Bowery apartment 5"),
+        (
+            "one lasagna to Pannierstraße 30 10012",
+            ["add_item", "set_fulfilment"],
+            "Pannierstraße 30 10012",
+        ),
+    ],
+)
+def test_an_address_beside_other_things(text: str, ops: list[str], address: str) -> None:
+    made = wishes(text)
+    assert [one["op"] for one in made] == ops
+    assert [one["address"] for one in made if "address" in one] == [address]
