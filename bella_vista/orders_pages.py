@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
-from agents.app.states import ListedState
+from agents.app.parts import ListedState
 from agents.app.terminal.tables import rendered, width
 from state.allergens import met_on
 from state.money import shown

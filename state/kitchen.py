@@ -6,7 +6,7 @@ All amounts that totals depend on are copied to the line, so that an order can b
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from state.allergens import held_on
@@ -231,7 +231,7 @@ class Kitchen:
             rate = dish.tax if dish.tax is not None else next(iter(rates))
             weights[rate] = weights.get(rate, 0) + weight
         # In the menu's order of rates, so that a tie between remainders does not depend on the parts' order.
-        return tuple(TaxShare(rate=rate, weight=weights[rate]) for rate in rates if rate in weights)
+        return tuple(_tax_share(rate, weights[rate]) for rate in rates if rate in weights)
 
     def _instead_of(self, item: Dish | Combo) -> tuple[str, ...]:
         offered: Sequence[Dish | Combo] = self.menu.combos
@@ -240,6 +240,12 @@ class Kitchen:
             offered = section.dishes if section is not None else ()
         near = (other.name for other in offered if self.to_be_had(other))
         return tuple(islice(near, _MOST_NEAR))
+
+
+@lru_cache(maxsize=1024)
+def _tax_share(rate: str, weight: int) -> TaxShare:
+    """Return the same object for the same share: a state validates only objects that are new to it."""
+    return TaxShare(rate=rate, weight=weight)
 
 
 def windows_of(menu: Menu, item: Dish | Combo) -> tuple[Served, ...]:

@@ -258,7 +258,8 @@ def _at_most(order: OrderState) -> int:
     size += len(order.order_items) * most_met(order.allergies)
     for line in order.order_items:
         letters += 2 * len(line.name) + len(line.size or "") + len(line.note or "")
-        size += _chosen_at_most(line.chosen)
+        if line.chosen:
+            size += _chosen_at_most(line.chosen)
         for part in line.parts:
             size += _PART + 4 * (len(part.name) + len(part.size or ""))
             size += _chosen_at_most(part.chosen)

@@ -6,7 +6,8 @@ from pydantic import JsonValue
 
 from agents.app import states
 from agents.app.channel import Channel
-from agents.app.states import ListedState, StateFaults
+from agents.app.parts import ListedState
+from agents.app.states import StateFaults
 from bella_vista.app import APP
 from state.context import OrderContext
 from state.order import OrderState

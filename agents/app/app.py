@@ -20,7 +20,7 @@ from agents.app.declaration import (
 )
 from agents.app.declaration import (
     declaration_faults,
-    faults_of_models,
+    faults_of_graph,
     faults_of_state,
     named_faults,
     of_kind,
@@ -225,15 +225,18 @@ class App(Generic[S, C]):
         """The graph.
 
         Raises:
-            AppFaults: It cannot be made, or ``models`` names an agent that does not exist.
+            AppFaults: It cannot be made, or does not fit the state or ``models``.
         """
         from agents.handoff import Graph
 
         if isinstance(self.graph, Graph):
-            return self.graph
-        with named_faults("graph"):
-            graph: Graph[S] = of_kind("graph", self.graph(), Graph)
-        if faults := list(faults_of_models(self.models, graph)):
+            graph = self.graph
+        else:
+            with named_faults("graph"):
+                graph = of_kind("graph", self.graph(), Graph)
+        if graph is self.graph and isinstance(self.state, type):  # checked when it was declared
+            return graph
+        if faults := list(faults_of_graph(self, graph, self.state_type)):
             raise AppFaults(faults)
         return graph
 
@@ -259,15 +262,17 @@ class App(Generic[S, C]):
     def make_parts(self) -> None:
         """Make the page, the state's model and the agents, so that a fault is found before a call.
 
+        Functions that import them are first called here; the rest was checked when it was declared.
+
         Raises:
-            AppFaults: What cannot be made.
+            AppFaults: Everything that cannot be made.
         """
-        faults: list[str] = []
+        faults: dict[str, None] = {}
         for part in ("page_spec", "state_type", "agents"):
             try:
                 getattr(self, part)
             except AppFaults as error:
-                faults += error.faults
+                faults |= dict.fromkeys(error.faults)
         if faults:
             raise AppFaults(faults)
 
@@ -361,8 +366,8 @@ class App(Generic[S, C]):
 
     def cli(self) -> NoReturn:
         """Run the command line of this application and exit with its code."""
-        from agents.app.cli import run
-
+        # By name: the command line imports this module.
+        run: Callable[[AnyApp], NoReturn] = loaded("agents.app.cli:run")
         run(self)
 
     @property

@@ -136,6 +136,7 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         with gc_paused():
             from agents.app.console import run_console
 
+        app.make_parts()
         kept = {name: value for name, value in options.items() if name not in ("model", "at")}
         again = _command(app, "console", **kept)
         raise typer.Exit(
@@ -169,6 +170,7 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         with gc_paused():
             from agents.app.replay.command import Replay
 
+        app.make_parts()
         replayed = Replay(app, settings, options["model"] is not None, repeat, report)
         raise typer.Exit(replayed.run(files))
 
@@ -183,6 +185,7 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
         """Draw the graph of handoffs between the agents."""
         from agents.handoff import dot, mermaid, outline
 
+        app.make_parts()
         draw = {Picture.MERMAID: mermaid, Picture.DOT: dot, Picture.TEXT: outline}[picture]
         say(draw(app.agents))
 
@@ -368,7 +371,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
 
 def _conversation_schema(app: AnyApp) -> Callable[[], Any]:
     def schema() -> Any:
-        from agents.app.replay.form import conversation_schema
+        from agents.app.replay.reading import conversation_schema
 
         return conversation_schema(app)
 

@@ -3,10 +3,9 @@
 import asyncio
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,7 +28,7 @@ from agents.app.terminal.words import Lost, closing_lines, view_of_call
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
 from agents.testing import ScriptedLLM
-from state.shared import StateError
+from state.shared import SqlStore, StateError
 
 if TYPE_CHECKING:
     from agents.app.replay.recording import Recording
@@ -37,6 +36,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FAILED = 1
+
+WATCH_S = 2.0
+"""How often it is looked whether the state is still held here, in seconds."""
 
 STOP_LIMIT_S = 5.0
 """How long the end of a call waits for what still runs in it, in seconds."""
@@ -55,10 +57,6 @@ class Display(Protocol):
         """The call is over; it may have lost its state."""
 
 
-async def _never() -> bool:
-    return False
-
-
 @dataclass
 class ConsoleConversation:
     """A conversation between a call and a user at a terminal.
@@ -70,7 +68,7 @@ class ConsoleConversation:
         lines: The user's input.
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
         llm_by_agent: Language models of single agents.
-        erased: Returns whether the state of the call was erased.
+        store: Holds the state, if it is stored.
     """
 
     call: Call[Any, Any]
@@ -79,7 +77,7 @@ class ConsoleConversation:
     lines: Lines
     typed: bool
     llm_by_agent: Mapping[str, LLM[Any]] = field(default_factory=dict)
-    erased: Callable[[], Awaitable[bool]] = _never
+    store: SqlStore | None = None
     lost: Lost | None = None
     """How the call has lost its state, if it has."""
     unheard: OSError | None = None
@@ -92,6 +90,7 @@ class ConsoleConversation:
             self._show(self.front.opens)
             try:
                 await start_text(self.call, self.model, llm_by_agent=self.llm_by_agent)
+                self.call.spawn(self._watch_state())
                 await self._turns()
             except Exception:  # the user is told that the conversation failed and how to resume it
                 logger.exception("conversation failed")
@@ -101,8 +100,10 @@ class ConsoleConversation:
         reason = self.call.ended or "failed"
         self.lines.close()
         if self.lost is not None or self.call.shared.taken_over:
+            self.lost = "taken over"
             with suppress(StateError):  # the database cannot be read: either is possible
-                self.lost = "erased" if await self.erased() else "taken over"
+                if self.store is not None and await is_erased(self.store, self._state_id):
+                    self.lost = "erased"
         self._show(lambda: self.front.closes(reason, self.lost))
         return reason
 
@@ -113,6 +114,18 @@ class ConsoleConversation:
             self.call.end("failed")
         else:
             self.call.close_after_reply("failed")
+
+    @property
+    def _state_id(self) -> str:
+        return self.call.shared.state_id
+
+    async def _watch_state(self) -> None:
+        """Notice that another process has the state, or that it was erased, also while nothing is said."""
+        while self.store is not None and self.lost is None:
+            await asyncio.sleep(WATCH_S)
+            with suppress(StateError):  # the database cannot be read now: try again later
+                if not await self.store.holds(self._state_id):
+                    self.state_lost()
 
     async def _turns(self) -> None:
         await self.call.answered()
@@ -227,7 +240,7 @@ async def _converse(
             lines,
             typed=typing,
             llm_by_agent=own,
-            erased=partial(is_erased, store, shared.state_id),
+            store=store,
         )
         record = CallRecord(
             call, store, channel="terminal", words=settings.transcript, lost=talk.state_lost

@@ -81,11 +81,21 @@ def _unknown(name: str, declared: Collection[str]) -> str:
     return f"{name}: App has no such argument: {hint}"
 
 
-def faults_of_models(models: Collection[str], graph: Any) -> Iterator[str]:
-    """Find the names of models that are no agent's."""
-    if unknown := [name for name in models if name not in graph.agents]:
+def faults_of_graph(app: Any, graph: Any, state: type[BaseModel] | None) -> Iterator[str]:
+    """Find what does not fit together: the agents, the models by their names, and the state.
+
+    Args:
+        app: All arguments.
+        graph: The graph that they give or make.
+        state: The model of the state; ``None`` if what needs it cannot be checked.
+    """
+    if isinstance(app.models, Mapping) and (
+        unknown := [name for name in app.models if name not in graph.agents]
+    ):
         known = ", ".join(graph.agents)
         yield f"models: there is no agent {', '.join(unknown)}: there are {known}"
+    if state is not None:
+        yield from _faults_of_fields(app, graph, state)
 
 
 def faults_of_state(state: object) -> Iterator[str]:
@@ -266,10 +276,8 @@ def _joint_faults(app: Any, wrong: Collection[str]) -> Iterator[str]:
         if not isinstance(app.graph, Graph):
             yield f"graph: has to be Graph(...), of {Graph.__module__}, not {_described(app.graph)}"
         else:
-            if isinstance(app.models, Mapping):
-                yield from faults_of_models(app.models, app.graph)
-            if right("state", "roles", "forgetting") and _is_model(app.state):
-                yield from _faults_of_fields(app)
+            known = right("state", "roles", "forgetting") and _is_model(app.state)
+            yield from faults_of_graph(app, app.graph, app.state if known else None)
     if right("settings"):
         yield from _faults_of_settings(app, right)
 
@@ -329,26 +337,26 @@ def page_arguments(app: Any, view: Callable[..., Any]) -> dict[str, Any]:
     }
 
 
-def _faults_of_fields(app: Any) -> Iterator[str]:
+def _faults_of_fields(app: Any, graph: Any, state: type[BaseModel]) -> Iterator[str]:
     """Check that commands and reads are of this state, and that the fields that identify a person exist."""
     from state.shared.shapes import shape_of
 
     tools = {f"roles[{role!r}]": kinds for role, kinds in app.roles.items()}
-    tools |= {f"graph: {name} offers": app.graph.offers(name) for name in app.graph.agents}
-    models = {*shape_of(app.state).models}
+    tools |= {f"graph: {name} offers": graph.offers(name) for name in graph.agents}
+    models = {*shape_of(state).models}
     for where, kinds in tools.items():
         for kind in kinds:
             if not _is_model(kind):  # reported with the page
                 continue
             models |= shape_of(kind).models
             of = _state_of(kind)
-            if of is not None and not issubclass(app.state, of):
-                yield f"{where}: {kind.__name__} is of {of.__name__}, not of {app.state.__name__}"
+            if of is not None and not issubclass(state, of):
+                yield f"{where}: {kind.__name__} is of {of.__name__}, not of {state.__name__}"
     known = {name for model in models for name in model.model_fields} | {"said"}
     if missing := [name for name in app.forgetting.identifying if name not in known]:
         yield (
             f"forgetting.identifying: no field is called {', '.join(missing)}, neither in"
-            f" {app.state.__name__} nor in a command"
+            f" {state.__name__} nor in a command"
         )
 
 

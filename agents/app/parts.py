@@ -17,10 +17,8 @@ from agents.app.words import Words
 if TYPE_CHECKING:
     import typer
 
-    from agents.app.app import App
     from agents.app.replay.form import Fields
     from agents.app.rooms.comments import Changes, Comment
-    from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
     from agents.handoff import Call
     from state.shared import Command, SharedState
@@ -67,6 +65,27 @@ class Forgetting(Generic[S, C]):
     identifying: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ListedState(Generic[S]):
+    """One state in a list.
+
+    Args:
+        id: Its id.
+        number: Its number.
+        version: Its present version.
+        agent: Its active agent.
+        state: The state; ``None`` when it cannot be read.
+        fault: Why it cannot be read.
+    """
+
+    id: str
+    number: str
+    version: int
+    agent: str | None
+    state: S | None
+    fault: str | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Terminal(Generic[S, C]):
     """How states look in a terminal.
@@ -79,7 +98,7 @@ class Terminal(Generic[S, C]):
     """
 
     summary: "Callable[[Mapping[str, Any]], Summary] | None" = None
-    listing: "Callable[[Sequence[ListedState[S]]], str] | None" = None
+    listing: Callable[[Sequence[ListedState[S]]], str] | None = None
     text: Callable[[S], str] | None = None
     zone: Callable[[S, C], tzinfo | None] | None = None
 
@@ -92,7 +111,7 @@ class CommandLine(Generic[S, C]):
         help: The first line of its help.
         options: Settings of the application's own that are options: the metavar and the help of each.
         schemas: Further schemas that ``schema`` writes, by name.
-        state_commands: Further commands beside ``list``, ``show`` and ``forget``; one with the same
+        state_commands: Makes, for the application, further commands beside ``list``, ``show`` and ``forget``; one with the same
             name replaces it.
         context_name: The name of the context in ``doctor``, as ``menu``.
         describe_context: Describes the context for ``doctor``.
@@ -101,7 +120,7 @@ class CommandLine(Generic[S, C]):
     help: str = ""
     options: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     schemas: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
-    state_commands: "Callable[[App[S, C]], typer.Typer] | None" = None
+    state_commands: "Callable[[Any], typer.Typer] | None" = None
     context_name: str = "context"
     describe_context: Callable[[C], str] = lambda context: "it can be made"
 

@@ -3,8 +3,6 @@
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Generic
 from urllib.parse import quote
 
 from platformdirs import user_data_path
@@ -13,7 +11,7 @@ from agents.app.app import AnyApp, App, NewState, View
 from agents.app.channel import Channel
 from agents.app.declaration import named_faults
 from agents.app.faults import InputError
-from agents.app.parts import C, S
+from agents.app.parts import C, ListedState, S
 from state.shared import (
     JournalFault,
     Listed,
@@ -48,27 +46,6 @@ class StateFaults(InputError):
     def unreadable(self) -> bool:
         """Whether the state exists and cannot be read."""
         return isinstance(self.__cause__, JournalFault) and not self.__cause__.passing
-
-
-@dataclass(frozen=True, slots=True)
-class ListedState(Generic[S]):
-    """One state in a list.
-
-    Args:
-        id: Its id.
-        number: Its number.
-        version: Its present version.
-        agent: Its active agent.
-        state: The state; ``None`` when it cannot be read.
-        fault: Why it cannot be read.
-    """
-
-    id: str
-    number: str
-    version: int
-    agent: str | None
-    state: S | None
-    fault: str | None = None
 
 
 def default_database(app: AnyApp) -> str:

@@ -27,7 +27,7 @@ from agents.handoff.events import (
 from agents.handoff.failures import ModelFailure, why_model_failed
 from agents.handoff.graph import BACK, Condition, Graph, GraphError, Handoff, dot, mermaid, outline
 from agents.handoff.model_requests import DATA_MARK
-from agents.handoff.policy import CallPolicy
+from agents.handoff.policy import CallPolicy, PolicyError
 from agents.handoff.replies import Cost
 from agents.handoff.sessions import start_speech, start_text, stop, talk, turns_by
 from agents.handoff.slow_tools import STILL_RUNNING
@@ -64,6 +64,7 @@ __all__ = [
     "CallPolicy",
     "ModelFailure",
     "Opening",
+    "PolicyError",
     "Read",
     "Said",
     "SlowAction",

@@ -12,7 +12,7 @@ from livekit.rtc import AudioFrame
 
 from agents.handoff.agent_base import AgentBase
 from agents.handoff.call import Call
-from agents.handoff.livekit_workarounds import History
+from agents.handoff.livekit_workarounds import History, name_in_transcriptions
 from agents.handoff.policy import C, S
 
 logger = logging.getLogger(__name__)
@@ -89,6 +89,7 @@ class Agent(AgentBase[S, C]):
         if self._entered:
             return True
         self._handed_over = self.call.handing_over
+        name_in_transcriptions(self.call.session, self.name)
         self._queued = self.call.agent_entered(self)
         self._entered = True
         return False

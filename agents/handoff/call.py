@@ -40,7 +40,7 @@ class Call(CallBase[S, C]):
             interrupted; empty for nothing.
 
     Raises:
-        ValueError: The policy's digest names a field that the state does not have.
+        PolicyError: The policy's digest names a field that the state does not have.
     """
 
     def __init__(

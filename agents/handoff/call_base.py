@@ -13,7 +13,7 @@ from agents.handoff.failures import failure_text
 from agents.handoff.graph import Graph
 from agents.handoff.livekit_workarounds import is_closing
 from agents.handoff.output_redactor import replace_lone_surrogates
-from agents.handoff.policy import C, CallPolicy, S, hide_partial
+from agents.handoff.policy import C, CallPolicy, PolicyError, S, hide_partial
 from agents.handoff.time_limits import TimeLimits
 from state.privacy import Redactor, in_passing, redact
 from state.shared import HandOver, Refused, SharedState, TakenOver
@@ -172,9 +172,9 @@ class CallBase(Generic[S, C]):
                 policy = replace(policy, redact_partial=in_passing)
         self.policy: CallPolicy[S, C] = policy
         if unknown := policy.unknown_fields(shared.state):
-            raise ValueError(
-                f"digest names fields that {type(shared.state).__name__} does not have:"
-                f" {', '.join(unknown)}"
+            state = type(shared.state).__name__
+            raise PolicyError(
+                [f"digest names fields that {state} does not have: {', '.join(unknown)}"]
             )
         self.active = ActiveAgent(shared, graph)
         self.time_limits = TimeLimits()

@@ -166,13 +166,18 @@ class Graph(Generic[S]):
             if (handoff.source, handoff.target) in seen:
                 faults.append(f"{edge}: declared twice")
             seen.add((handoff.source, handoff.target))
-            if not isinstance(handoff.satisfied_by, Sequence):
+            if not isinstance(handoff.satisfied_by, Sequence) or isinstance(
+                handoff.satisfied_by, str
+            ):
                 faults.append(
                     f"{edge}: satisfied_by is not a tuple of tools: {describe_tool(handoff.satisfied_by)}"
                 )
             elif handoff.source in self.agents and handoff.satisfied_by:
                 offered = named_tools(offers_of(self.agents[handoff.source]))
-                if not any(tool in offered for tool in handoff.satisfied_by):
+                if names := [tool for tool in handoff.satisfied_by if isinstance(tool, str)]:
+                    told = ", ".join(map(repr, names))
+                    faults.append(f"{edge}: satisfied_by takes the classes of tools, not {told}")
+                elif not any(tool in offered for tool in handoff.satisfied_by):
                     ops = ", ".join(describe_tool(tool) for tool in handoff.satisfied_by)
                     faults.append(
                         f"{edge}: {handoff.source} offers none of the commands in satisfied_by ({ops})"

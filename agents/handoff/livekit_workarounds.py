@@ -20,6 +20,9 @@ from livekit.rtc import EventEmitter
 
 logger = logging.getLogger(__name__)
 
+SPEAKING_AGENT = "active_agent"
+"""The attribute of a transcription in a room that names the agent whose words it holds."""
+
 E = TypeVar("E")
 U = TypeVar("U")
 
@@ -88,6 +91,18 @@ def on_failed_start(session: AgentSession[Any], callback: Callable[[], None]) ->
 
     if (changing := session._update_activity_atask) is not None:
         changing.add_done_callback(done)
+
+
+def name_in_transcriptions(session: AgentSession[Any], agent: str) -> None:
+    """Send an agent's name with the transcription of what is said from now on in a room.
+
+    livekit-agents 1.8.9 has no option for attributes of its ``lk.transcription`` streams. Those of
+    the participant come by another way, so they may arrive before or after the words.
+    """
+    output = getattr(session._room_io, "_agent_tr_output", None)
+    for stream in vars(output or object).get("_ParticipantTranscriptionOutput__outputs", ()):
+        if hasattr(stream, "_additional_attributes"):
+            stream._additional_attributes = {SPEAKING_AGENT: agent}
 
 
 def is_closing(session: AgentSession[Any]) -> bool:

@@ -14,6 +14,14 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 
+class PolicyError(ValueError):
+    """A policy cannot work; ``faults`` lists everything that is wrong with it."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(faults))
+
+
 def hide_partial(text: str) -> str:
     """Show nothing of an interim transcript."""
     return "..."
@@ -55,7 +63,7 @@ class CallPolicy(Generic[S, C]):
             calls and results. Older facts it knows from the digest.
 
     Raises:
-        ValueError: A canned sentence is blank, a limit is out of range, or ``digest`` is a single
+        PolicyError: A canned sentence is blank, a limit is out of range, or ``digest`` is a single
             text.
     """
 
@@ -91,7 +99,7 @@ class CallPolicy(Generic[S, C]):
         if self.handoffs_per_turn < 0:
             faults.append("handoffs_per_turn cannot be below 0")
         if faults:
-            raise ValueError("; ".join(faults))
+            raise PolicyError(faults)
 
     def unknown_fields(self, state: S) -> list[str]:
         """Return the field names in ``digest`` that a state does not have."""

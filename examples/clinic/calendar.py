@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -47,19 +47,17 @@ class Calendar:
     ) -> None:
         self._file, self._hours, self._zone, self._now = file, hours, zone, now
         self._taken: dict[datetime, str] = {}
+        self._today: date | None = None
+        self._names: dict[datetime, tuple[str, ...]] = {}  # of all slots from today on
         self.booking = asyncio.Lock()  # what one attempt releases, another may have just taken
 
     def slots(self) -> Iterator[datetime]:
         """Return every slot of the next days, free or taken."""
         now = self._now().astimezone(self._zone)
-        for ahead in range(DAYS):
-            day = now.date() + timedelta(days=ahead)
-            hours = self._hours.get(f"{day:%A}".lower(), (time(), time()))
-            slot, end = (datetime.combine(day, hour, self._zone) for hour in hours)
-            while slot < end:
-                if slot > now:
-                    yield slot
-                slot += SLOT
+        if self._today != now.date():
+            self._today = now.date()
+            self._names = {slot: _names(slot) for slot in self._slots_from(self._today)}
+        return (slot for slot in self._names if slot > now)
 
     def named(self, words: str) -> datetime:
         """Return the slot that is called so: as offered, ``tuesday 9:30`` or ``2026-11-24T09:30``.
@@ -69,8 +67,7 @@ class Calendar:
         """
         words = words.strip().lower()
         for slot in self.slots():
-            short = f"{slot:%A} {slot.hour}:{slot:%M}", f"{slot:%A %H:%M}", f"{slot:%Y-%m-%dT%H:%M}"
-            if words in (name.lower() for name in (spoken(slot), *short)):
+            if words in self._names[slot]:
                 return slot
         raise NoSuchSlot("There is no such slot. Offer another.", free=self.offer())
 
@@ -103,6 +100,14 @@ class Calendar:
         kept = _text(slot) if slot is not None else None
         await self._run("DELETE FROM taken WHERE slot IS NOT ? AND visit = ?", kept, visit_id)
 
+    def _slots_from(self, today: date) -> Iterator[datetime]:
+        for day in (today + timedelta(days=ahead) for ahead in range(DAYS)):
+            hours = self._hours.get(f"{day:%A}".lower(), (time(), time()))
+            slot, end = (datetime.combine(day, hour, self._zone) for hour in hours)
+            while slot < end:
+                yield slot
+                slot += SLOT
+
     async def _run(self, statement: str, *values: str | None) -> None:
         try:
             rows = await asyncio.to_thread(self._in_transaction, statement, values)
@@ -117,6 +122,11 @@ class Calendar:
             table.execute("CREATE TABLE IF NOT EXISTS taken (slot TEXT PRIMARY KEY, visit TEXT)")
             table.execute(statement, values)
             return table.execute("SELECT slot, visit FROM taken").fetchall()
+
+
+def _names(slot: datetime) -> tuple[str, ...]:
+    short = f"{slot:%A} {slot.hour}:{slot:%M}", f"{slot:%A %H:%M}", f"{slot:%Y-%m-%dT%H:%M}"
+    return tuple(name.lower() for name in (spoken(slot), *short))
 
 
 def _text(slot: datetime) -> str:

@@ -22,6 +22,7 @@ from rpc.gateway.mutes import Mutes
 from rpc.gateway.rates import Rates
 from rpc.gateway.request_log import RequestLog, RequestRecord
 from rpc.gateway.start_limiter import StartLimiter
+from state.shared import withdrawable_changes
 
 Next = Callable[[rtc.RpcInvocationData], Awaitable[str | None]]
 """The rest of livekit's interceptor chain."""
@@ -260,7 +261,9 @@ class Gateway(rtc.RpcInterceptor):
                 if not await self._ensure_present(identity):
                     raise Forbidden(_NOT_ALLOWED)
                 caller = Caller(identity, self._role(identity))
-                reply = await method.answer(params.request(method.request, payload), caller)
+                request = params.request(method.request, payload)
+                with withdrawable_changes():  # at the deadline the caller has to get an answer
+                    reply = await method.answer(request, caller)
         except TimeoutError:
             if deadline.expired():
                 raise _TimedOut from None

@@ -34,8 +34,8 @@ from rpc.page.forms import (
     UnsubscribeRequest,
 )
 from rpc.page.objects import wrong
-from rpc.page.session import CallOver, Listeners, Session
-from rpc.page.spec import C, PageMethod, PageSpec, S
+from rpc.page.session import C, CallOver, Listeners, S, Session
+from rpc.page.spec import PageMethod, PageSpec
 from state.shared import Command, NotStored
 
 Again = Callable[[], Awaitable[None]]
@@ -181,7 +181,7 @@ class PageMethods(Generic[S, C]):
 
     async def _agent_state(self, request: AgentStateRequest, caller: Caller) -> BaseModel:
         session = self._session_for(caller, request.key)
-        return await objects.answer(session, request, caller)
+        return await objects.answer(self._spec, session, request, caller)
 
     def _whole(self, version: int, view: Mapping[str, JsonValue] | JsonText) -> BaseModel:
         return self._spec.whole_state(version=version, **{self._spec.noun: view})

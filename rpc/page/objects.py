@@ -18,8 +18,8 @@ from rpc.page.forms import (
     ReadOne,
     Written,
 )
-from rpc.page.session import Session
-from rpc.page.spec import AnyCommand, C, PageSpec, S, StateObject
+from rpc.page.session import C, S, Session
+from rpc.page.spec import AnyCommand, PageSpec, StateObject
 from state.shared import Applied, Command, Refused, StateError
 
 logger = logging.getLogger(__name__)
@@ -38,14 +38,16 @@ class NotFound(Refused):
     code = "not_found"
 
 
-async def answer(session: Session[S, C], request: AgentStateRequest, caller: Caller) -> Reply:
+async def answer(
+    spec: PageSpec[S, C], session: Session[S, C], request: AgentStateRequest, caller: Caller
+) -> Reply:
     """Carry out a request; errors of the state are returned in the envelope.
 
     Raises:
         Rejected: The request is not valid.
     """
     operation = _operation(request.operation)
-    objects = _Objects(session)
+    objects = _Objects(spec, session)
     kind = objects.type(request.object_type)
     try:
         match operation:
@@ -73,9 +75,9 @@ def failed(operation: Operation, error: Exception, version: int) -> Failed:
 class _Objects:
     """The objects of one session."""
 
-    def __init__(self, session: Session[Any, Any]) -> None:
+    def __init__(self, spec: PageSpec[Any, Any], session: Session[Any, Any]) -> None:
         self._session = session
-        self._spec: PageSpec[Any, Any] = session.spec
+        self._spec = spec
         self._types = self._spec.objects
 
     # -- the operations ----------------------------------------------------------------------------

@@ -6,16 +6,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Generic, Protocol
+from typing import Generic, Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from rpc.gateway import Caller, JsonText, VersionDemanded, View, Views
 from rpc.gateway.history import compact
-from rpc.page.spec import C, PageSpec, S
 from state.privacy import redact
 from state.shared import (
     Applied,
     Command,
-    Gate,
     KeyReused,
     NotStored,
     OutcomeUnknown,
@@ -28,6 +28,34 @@ SAY_S = 2.0
 
 MOST_KEYS = 1000
 """How many keys of ``say`` are remembered; the oldest is forgotten first."""
+
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+
+class Page(Protocol[S, C]):
+    """What a session needs of the declaration of its page: ``PageSpec`` has it."""
+
+    @property
+    def noun(self) -> str:
+        """The application's name for a state."""
+        ...
+
+    @property
+    def user(self) -> str:
+        """The role of the user."""
+        ...
+
+    @property
+    def view(self) -> Callable[[S, int, str], View]:
+        """Returns the state as clients see it."""
+        ...
+
+    @property
+    def resolve(self) -> Callable[[C, Command[S, C]], Command[S, C]]:
+        """Returns a client's command as it is applied."""
+        ...
 
 
 class Conversation(Protocol):
@@ -124,7 +152,7 @@ class Session(Generic[S, C]):
 
     def __init__(
         self,
-        spec: PageSpec[S, C],
+        spec: Page[S, C],
         shared: SharedState[S, C],
         conversation: Conversation,
         *,
@@ -194,8 +222,6 @@ class Session(Generic[S, C]):
     ) -> Applied[S]:
         """Apply a client's command.
 
-        If the caller's time is over, the change is withdrawn, unless it is being written by then.
-
         Args:
             command: The command.
             caller: The sender.
@@ -205,9 +231,6 @@ class Session(Generic[S, C]):
         Raises:
             VersionDemanded: The command could undo another writer's work and came without a version.
             CallOver: The call has ended. A change made earlier still gets its first answer.
-            NotStored: The caller was cancelled, and it was not stored.
-            OutcomeUnknown: The caller was cancelled while it was being written. If it proves to be stored, it counts
-                then, and a repeat with the same key gets its answer.
             StateError: As ``SharedState.apply``.
         """
         self.check_open(caller, key)
@@ -221,18 +244,12 @@ class Session(Generic[S, C]):
                 field="version",
             )
         own = self.own_key(caller, key) if key is not None else None
-        try:
-            return await self.shared.apply(
-                self.spec.resolve(self.shared.context, command),
-                actor=caller.role or self.spec.user,
-                key=own,
-                seen=version,
-                gate=Gate(),
-            )
-        except asyncio.CancelledError:  # while it waited for other writers
-            if self.shared.in_doubt(own):
-                raise OutcomeUnknown from None
-            raise NotStored("other writers did not finish in time") from None
+        return await self.shared.apply(
+            self.spec.resolve(self.shared.context, command),
+            actor=caller.role or self.spec.user,
+            key=own,
+            seen=version,
+        )
 
     async def say(self, text: str, caller: Caller, key: str | None) -> int:
         """Store the user's words, then pass them to the conversation; return the turn number.

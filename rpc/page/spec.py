@@ -5,19 +5,14 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias
 
 from pydantic import BaseModel, JsonValue
 
 from rpc.gateway import USER, Caller, View
 from rpc.page import forms
+from rpc.page.session import C, S, Session
 from state.shared import Applied, Command
-
-if TYPE_CHECKING:
-    from rpc.page.session import Session
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 AnyCommand: TypeAlias = Command[Any, Any]
 
@@ -97,7 +92,7 @@ class PageMethod(Generic[S, C]):
     name: str
     request: type[Any]
     replies: tuple[type[BaseModel], ...]
-    answer: "Callable[[Session[S, C], Any, Caller], Awaitable[BaseModel]]"
+    answer: Callable[[Session[S, C], Any, Caller], Awaitable[BaseModel]]
     roles: Collection[str] | None = None
     errors: tuple[int, ...] = ()
     writes: bool = True

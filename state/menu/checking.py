@@ -1,29 +1,31 @@
 """Checks a whole menu for faults between its parts: names that collide, sizes without a price."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from state.documents.faults import did_you_mean
 from state.menu.form import KEY, Place
 from state.menu.model import EXTRA, LIGHT, NO, ON_THE_SIDE, Combo, Dish, OptionGroup, Section
 from state.menu.words import fold
 
-if TYPE_CHECKING:
-    from state.menu.menu import Menu
 
-
-def check(menu: "Menu", place: Place) -> None:
+def check(
+    sections: Sequence[Section],
+    combos: Sequence[Combo],
+    sizes: Mapping[str, Sequence[str]],
+    options: Mapping[str, OptionGroup],
+    place: Place,
+) -> None:
     """Record every fault between the parts of a menu."""
-    dishes = [dish for section in menu.sections for dish in section.dishes]
-    _check_names("dish or combo", [*dishes, *menu.combos], place)
-    _check_names("section", menu.sections, place)
-    _check_sizes(menu.sizes, place)
+    dishes = [dish for section in sections for dish in section.dishes]
+    _check_names("dish or combo", [*dishes, *combos], place)
+    _check_names("section", sections, place)
+    _check_sizes(sizes, place)
     for dish in dishes:
         at = place.reading.places[id(dish)]
-        groups = [menu.options[name] for name in dish.options]
+        groups = [options[name] for name in dish.options]
         _check_dish_sizes(dish, at, groups)
         _check_said_alike(dish, at, groups)
-    for group in menu.options.values():
+    for group in options.values():
         users = [dish for dish in dishes if group.name in dish.options]
         _check_group_sizes(group, place.reading.places[id(group)], users)
 

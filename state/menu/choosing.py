@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from typing import Any
 
 from state.errors import ChoiceMissing, ChoiceNotPossible, SoldOut
 from state.menu.model import EXTRA, NO, ON_THE_SIDE, Choice, Chosen, Dish, OptionGroup, Portion
@@ -186,16 +188,10 @@ class Chooser:
         places = self._places[group.name]
         picks = sorted(picks, key=lambda p: (_PORTIONS.index(p.portion), places[p.choice.name]))
         if declined is not None and default is not None:
-            return [
-                Chosen(
-                    group=group.name,
-                    name=default.name,
-                    amount=NO,
-                    called=self._called(group, default),
-                )
-            ]
+            called = self._called(group, default)
+            return [_chosen(group=group.name, name=default.name, amount=NO, called=called)]
         return [
-            Chosen(
+            _chosen(
                 group=group.name,
                 name=pick.choice.name,
                 amount=pick.amount,
@@ -226,7 +222,7 @@ class Chooser:
 
     def _changed(self, content: str, amount: str, size: str | None) -> Chosen:
         price = self.dish.extra_price(content, size) if amount == EXTRA else Cents(0)
-        return Chosen(name=content, amount=amount, price=price)
+        return _chosen(name=content, amount=amount, price=price)
 
     def _called(self, group: OptionGroup, choice: Choice) -> str | None:
         return self._speech.called(Target(choice.name, group, choice))
@@ -251,6 +247,12 @@ class Chooser:
         return SoldOut(f"{choice.name} is sold out.", name=choice.name, near=list(near))
 
 
+@lru_cache(maxsize=4096)
+def _chosen(**fields: Any) -> Chosen:
+    """Return the same object for the same choice: a state validates only objects that are new to it."""
+    return Chosen(**fields)
+
+
 def _default(group: OptionGroup) -> Choice | None:
     """Return the group's default, unless it is sold out."""
     for choice in group.choices:
@@ -268,7 +270,8 @@ def taken_of(groups: Iterable[OptionGroup], chosen: Sequence[Chosen]) -> Iterato
         left_off = any(one.amount == NO for one in named)
         if group.default is not None and halves_only and not left_off:
             taken.add(group.default)
-        yield from (choice for choice in group.choices if choice.name in taken)
+        if taken:  # most groups have many choices, and nothing of them is on the dish
+            yield from (choice for choice in group.choices if choice.name in taken)
 
 
 def allergens_of(dish: Dish, taken: Iterable[Choice]) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class Menu(Part):
     )
 
     def _checked(self, place: Place) -> Self:
-        check(self, place)
+        check(self.sections, self.combos, self.sizes, self.options, place)
         return self
 
     @cached_property

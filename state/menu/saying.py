@@ -1,7 +1,7 @@
 """Parses a guest's modifications of a dish: the target, the amount, and the half."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz, process
@@ -215,8 +215,22 @@ class Speech:
                         if marks is not None and (not target.loose or marks.amount == NO):
                             found.append((target, marks))
                 if found:
-                    return self._meant(found, before, text)
+                    said = self._meant(found, before, text)
+                    return (
+                        [*said, *self._contained(said, tokens)] if look == self._exactly else said
+                    )
         return None
+
+    def _contained(self, said: Sequence[Said], tokens: Words) -> Iterator[Said]:
+        """Leave off what a dish contains, too: "no onions" means the red onions on it."""
+        if any(one.marks.amount != NO or one.target.group is None for one in said):
+            return
+        names = {word for word in tokens if (word,) not in MARKS and word not in JOINTS}
+        kind = KINDS.get(next(iter(names)), frozenset()) if len(names) == 1 else frozenset()
+        for content in self._dish.contains:
+            known = stems(content)
+            if kind & set(known) or (names and names < set(known) and known[-1] in names):
+                yield replace(said[0], target=Target(content))
 
     # -- the target
 

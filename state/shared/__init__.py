@@ -38,6 +38,7 @@ from state.shared.journal import (
     Stored,
     VersionTaken,
     to_the_end,
+    withdrawable_changes,
 )
 from state.shared.lease import Lease
 from state.shared.reading import read_state
@@ -88,4 +89,5 @@ __all__ = [
     "schema_faults",
     "write_state",
     "to_the_end",
+    "withdrawable_changes",
 ]

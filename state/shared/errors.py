@@ -15,10 +15,13 @@
   * JournalFault   the journal cannot be opened or read and needs a person's attention
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import JsonValue
+
+_CODE = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class StateError(Exception):
@@ -29,7 +32,7 @@ class StateError(Exception):
         facts: The reason as data, for callers that build their own sentence.
     """
 
-    code: ClassVar[str] = "state_error"
+    code: str = "state_error"
     """The error as an identifier that models, pages and scripts read. Subclasses set their own."""
     retryable: ClassVar[bool] = False
     """Whether the same request may succeed later, as it is or after a reload."""
@@ -42,22 +45,43 @@ class StateError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Support pickling although the constructor takes keyword facts."""
-        return (_restore, (type(self), self.message, dict(self.facts)))
+        return (_restore, (type(self), self.message, dict(self.facts), self.code))
 
 
-def _restore(kind: type[StateError], message: str, facts: dict[str, JsonValue]) -> StateError:
+def _restore(
+    kind: type[StateError], message: str, facts: dict[str, JsonValue], code: str
+) -> StateError:
     error = kind.__new__(kind)
     StateError.__init__(error, message, **facts)
+    error.code = code
     return error
 
 
 class Refused(StateError):
     """The state's rules do not allow the command.
 
-    Applications subclass this and set ``code``; the default is ``refused``.
+    Args:
+        message: An English sentence that a model can act on: ``"There is no room that night."``
+        reason: The ``code`` of this error, in lower snake case: ``"no_room"``. By default its class's, which
+            subclasses set; that of ``Refused`` is ``refused``.
+        facts: The reason as data.
+
+    Raises:
+        ValueError: The reason is not in lower snake case, as if the sentence had been given for it.
     """
 
     code = "refused"
+
+    def __init__(self, message: str, *, reason: str | None = None, **facts: JsonValue) -> None:
+        super().__init__(message, **facts)
+        if reason is None:
+            return
+        if not _CODE.fullmatch(reason):
+            raise ValueError(
+                f"reason={reason!r} is not in lower snake case: Refused takes the sentence first, and the"
+                " reason as a code, as in Refused('There is no room.', reason='no_room')"
+            )
+        self.code = reason
 
     @property
     def reason(self) -> str:

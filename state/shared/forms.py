@@ -25,11 +25,14 @@ logger = logging.getLogger(__name__)
 
 N = TypeVar("N", bound=BaseModel)
 
-_ATOMS = frozenset({bool, type(None), Decimal, datetime, date, time, timedelta, UUID})
+_ATOMS = frozenset({bool, type(None), Decimal, date, timedelta, UUID})
 """Types that JSON can represent whatever the value."""
 
 _LONGEST_BITS = 14_000
 """Longer integers can be written as JSON but not read back (CPython 3.11 reads 4,300 digits)."""
+
+_MINUTE = timedelta(minutes=1)
+"""JSON gives the offset of a time in whole minutes; those of zones before 1900 have seconds."""
 
 
 def fingerprint(commands: Sequence[Mapping[str, JsonValue]]) -> str:
@@ -110,6 +113,9 @@ def _validated_value(value: Any, before: Any) -> Any:
     elif kind is int:
         if value.bit_length() > _LONGEST_BITS:
             raise NotStored("it holds a number that is too long")
+    elif kind is datetime or kind is time:
+        if (offset := value.utcoffset()) is not None and offset % _MINUTE:
+            raise NotStored("it holds a time whose offset is no whole minute")
     elif kind is dict:
         for name in value:
             if name.__class__ is str and not name.isascii():

@@ -2,7 +2,9 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -107,6 +109,36 @@ class Gate:
         with self._lock:
             self._withdrawn = True
             return not self._begun
+
+
+class _Caller:
+    """Waits for changes until it is over."""
+
+    over = False
+
+
+_CALLER: ContextVar[_Caller | None] = ContextVar("caller", default=None)
+
+
+@contextmanager
+def withdrawable_changes() -> Iterator[None]:
+    """Answer a caller who gives up at once: a cancelled ``SharedState.apply`` withdraws its change.
+
+    It holds within and in tasks started there, until the end of the block; not for an agent's tools.
+    """
+    caller = _Caller()
+    token = _CALLER.set(caller)
+    try:
+        yield
+    finally:
+        caller.over = True
+        _CALLER.reset(token)
+
+
+def present_gate() -> Gate | None:
+    """Return a gate for a change, if changes can be withdrawn here."""
+    caller = _CALLER.get()
+    return None if caller is None or caller.over else Gate()
 
 
 @dataclass(frozen=True, slots=True)

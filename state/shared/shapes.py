@@ -11,7 +11,15 @@ from operator import is_
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 from uuid import UUID
 
-from pydantic import BaseModel
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    FutureDate,
+    FutureDatetime,
+    NaiveDatetime,
+    PastDate,
+    PastDatetime,
+)
 
 _Container: TypeAlias = list[Any] | set[Any] | dict[Any, Any]
 
@@ -19,6 +27,12 @@ _PLAIN = (
     *(str, int, float, bytes, Decimal, date, datetime, time, timedelta, UUID, Enum),
     types.NoneType,
 )
+_LIMITED_TIMES: tuple[Any, ...] = (
+    *(AwareDatetime, NaiveDatetime, PastDatetime, FutureDatetime),
+    *(PastDate, FutureDate),
+)
+"""Pydantic's types whose values are plain times or dates."""
+
 _CUSTOM_HOOKS = frozenset({"__init__", "__eq__", "__get_pydantic_core_schema__", "model_post_init"})
 """Methods by which a model customizes its construction, comparison or validation."""
 
@@ -226,7 +240,7 @@ def _single(kind: Any, above: frozenset[type]) -> Shape:
         return Shape(known=True, faithful=False)
     if issubclass(kind, Enum):
         return replace(_GOOD, faithful=_of_one_kind([one.value for one in kind]))
-    return _GOOD if kind in _PLAIN or kind is bool else _ANYTHING
+    return _GOOD if kind in (*_PLAIN, *_LIMITED_TIMES, bool) else _ANYTHING
 
 
 def _of_one_kind(values: Sequence[object]) -> bool:

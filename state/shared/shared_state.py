@@ -34,7 +34,15 @@ from state.shared.errors import (
     UnknownState,
 )
 from state.shared.forms import as_json, as_stored, fingerprint, validated, write_state
-from state.shared.journal import Entry, Gate, Journal, Stored, VersionTaken, to_the_end
+from state.shared.journal import (
+    Entry,
+    Gate,
+    Journal,
+    Stored,
+    VersionTaken,
+    present_gate,
+    to_the_end,
+)
 from state.shared.reading import read_state
 from state.shared.shapes import Guard, model_faults, shape_of
 
@@ -292,12 +300,12 @@ class SharedState(Generic[S, C]):
         seen: int | None = None,
         turn: int | None = None,
         provided: Condition[S] | None = None,
-        gate: Gate | None = None,
     ) -> Applied[S]:
         """Apply all of these commands as one change, or none.
 
         Once the entry is being written, the change completes even if the caller is cancelled; the caller gets the
-        true outcome.
+        true outcome. Within ``withdrawable_changes`` a cancelled caller is answered at once: the change is withdrawn
+        (``NotStored``), or it is being written by then (``OutcomeUnknown``) and counts once it is stored.
 
         Args:
             commands: At least one.
@@ -308,8 +316,6 @@ class SharedState(Generic[S, C]):
             turn: The last user turn this acts on. It is stored in the same row, so that a process that resumes
                 after a crash knows which turns were not acted on. Within a tool the default is its reply's turn.
             provided: A condition, checked under the writer's lock before the commands; what it returns is raised.
-            gate: Withdraws the change if the caller is cancelled before its row is being written. If the row is being
-                written by then, the caller does not wait for it.
 
         Raises:
             Refused: The rules do not allow it.
@@ -329,11 +335,19 @@ class SharedState(Generic[S, C]):
         if (basis := Basis.present()) is not None:
             seen = basis.seen if seen is None else seen
             turn = basis.turn if turn is None else turn
+        gate = present_gate() if basis is None else None
         change = _Change(
             commands, commands_json, actor, key, body, seen, turn, provided, gate, basis
         )
         with nullcontext() if basis is None else basis.waiting():
-            return await self._apply(change)
+            try:
+                return await self._apply(change)
+            except asyncio.CancelledError:  # while it waited for other writers
+                if gate is None:
+                    raise
+                if self.in_doubt(key):
+                    raise OutcomeUnknown from None
+                raise NotStored("other writers did not finish in time") from None
 
     async def _apply(self, change: "_Change[S]") -> Applied[S]:
         loop = asyncio.get_running_loop()

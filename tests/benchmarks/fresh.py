@@ -1,6 +1,7 @@
 """Measurements that need a process of their own: memory, and what an import costs."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,11 @@ def measured_code(code: str) -> Any:
 
 
 def _result(command: list[str]) -> Any:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    # Modules are compiled once, as for everybody who starts a program for the second time.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     return json.loads(done.stdout.splitlines()[-1])

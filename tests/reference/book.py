@@ -17,6 +17,7 @@ APP: Mapping[str, tuple[str, ...]] = {
     "agents.app.parts": (
         "CommandLine",
         "Forgetting",
+        "ListedState",
         "Phone",
         "Replay",
         "Rooms",
@@ -26,7 +27,6 @@ APP: Mapping[str, tuple[str, ...]] = {
     ),
     "agents.app.rooms.comments": ("Changes", "Comment"),
     "agents.app.rooms.job": ("serve_room",),
-    "agents.app.states": ("ListedState",),
     "agents.app.terminal.summary": ("Row", "Summary"),
     "agents.app.testing": ("AppUnderTest", "RoomUnderTest", "fixture_of"),
     "agents.app.words": ("Words",),

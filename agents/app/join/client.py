@@ -4,13 +4,14 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from livekit import rtc
 
 ACTIVE_AGENT = "active_agent"
-"""The agent's attribute that names the active agent, after the application's prefix."""
+"""The attribute of a transcription that names the agent whose words it holds, and, after the
+application's prefix, the participant's that names the active agent."""
 
 LINK_BROKEN = (1401, 1501, 1502, 1503, 1505)
 """The RPC errors of livekit 1.1.21 for a call that did not reach the agent, or a reply that did not
@@ -38,9 +39,6 @@ while."""
 _READ_S = 1.0
 """How long a notice waits for the transcriptions sent before it, in seconds."""
 
-_LABEL_S = 0.5
-"""How long words wait for the turn notice that names their agent, in seconds."""
-
 _REPLY_S = 10.0
 _AGAIN_S = 0.25
 
@@ -56,7 +54,7 @@ class Said:
     """An agent said something.
 
     Args:
-        agent: The active agent, if known.
+        agent: The agent that has spoken, if known.
         text: The complete text.
     """
 
@@ -154,7 +152,6 @@ class RoomClient:
         self._in_order = asyncio.Lock()
         self._leaving = False
         self._gone: asyncio.TimerHandle | None = None
-        self._last_said: tuple[Said, asyncio.TimerHandle] | None = None
         room = self.room
         room.register_text_stream_handler("lk.transcription", self._opened)
         room.on("reconnecting", lambda: tell(ConnectionChanged("reconnecting")))
@@ -226,7 +223,6 @@ class RoomClient:
     async def leave(self) -> None:
         """Leave the room, and wait for messages that are still arriving; call it once."""
         self._leaving = True
-        self._tell_said()
         self._stop_waiting()
         await self.room.disconnect()
         # If the server has closed the room, that returns at once while livekit's own task
@@ -236,7 +232,6 @@ class RoomClient:
             await asyncio.wait([listening], timeout=_READ_S)
         while self._readers:
             await asyncio.gather(*self._readers, return_exceptions=True)
-        self._tell_said()
 
     async def _call(self, identity: str, method: str, payload: str) -> str:
         return await self.room.local_participant.perform_rpc(
@@ -251,17 +246,11 @@ class RoomClient:
 
     async def _turn_told(self, data: rtc.RpcInvocationData) -> str:
         await self._all_is_read()
-        self._notice(data, self._take_turn)
+        self._notice(data, lambda notice: self._tell(TurnNotice(notice)))
         return ""
-
-    def _take_turn(self, notice: dict[str, Any]) -> None:
-        agent = notice.get("active_agent") if notice.get("your_turn") is True else None
-        self._tell_said(agent if isinstance(agent, str) else None)
-        self._tell(TurnNotice(notice))
 
     async def _call_ended(self, data: rtc.RpcInvocationData) -> str:
         await self._all_is_read()
-        self._tell_said()
         self._notice(data, lambda notice: self._tell(CallEnded(_END_REASONS[notice["reason"]])))
         return ""
 
@@ -297,21 +286,11 @@ class RoomClient:
             text = await reader.read_all()
         except Exception:  # livekit 1.1.21 raises several types when a stream breaks off
             return
-        speaker = self.room.remote_participants.get(identity)
-        agent = speaker.attributes.get(self._active_agent) if speaker is not None else None
+        agent = (reader.info.attributes or {}).get(ACTIVE_AGENT)
+        if agent is None and (speaker := self.room.remote_participants.get(identity)) is not None:
+            agent = speaker.attributes.get(self._active_agent)
         if text.strip():
-            self._tell_said()
-            # After a handoff the words can overtake the attribute that names the new agent. The
-            # notice names the agent that has spoken last.
-            timer = asyncio.get_running_loop().call_later(_LABEL_S, self._tell_said)
-            self._last_said = Said(agent, text), timer
-
-    def _tell_said(self, agent: str | None = None) -> None:
-        """Tell the last words; the turn notice knows whose they are."""
-        if self._last_said is not None:
-            (said, timer), self._last_said = self._last_said, None
-            timer.cancel()
-            self._tell(replace(said, agent=agent or said.agent))
+            self._tell(Said(agent, text))
 
     def _came(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:

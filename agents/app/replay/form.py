@@ -15,9 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from agents.app.app import AnyApp
 from agents.app.channel import Channel
-from agents.app.declaration import named_faults
 from agents.app.setting_values import parse_time
 
 
@@ -156,18 +154,15 @@ class Conversation(Part):
     end: Fields | None = None
 
 
-def conversation_form(app: AnyApp) -> type[Conversation]:
-    """Return the form of an application's conversation files."""
-    fields: type[Fields] = AnyFields
-    if app.replay.fields is not None:
-        with named_faults("replay.fields"):
-            fields = app.replay.fields()
-    return _form(app.noun, tuple(app.command_line.options), fields)
-
-
 @cache
-def _form(noun: str, options: tuple[str, ...], fields: type[Fields]) -> type[Conversation]:
-    # With the application's fields in place of the general ones, for the reader and for editors.
+def form_of(noun: str, options: tuple[str, ...], fields: type[Fields]) -> type[Conversation]:
+    """Return the form with an application's fields in place of the general ones.
+
+    Args:
+        noun: The application's name for a state.
+        options: The names of its own options.
+        fields: The form of the fields of its view.
+    """
     some: Any = fields | None
     facts: Any = create_model("Facts", __base__=Facts, state=(some, None))
     turn: Any = create_model("UserTurn", __base__=UserTurn, state=(some, None))
@@ -187,9 +182,3 @@ def _form(noun: str, options: tuple[str, ...], fields: type[Fields]) -> type[Con
         turns=(several, ...),
         end=(some, None),
     )
-
-
-def conversation_schema(app: AnyApp) -> dict[str, Any]:
-    """Return the JSON Schema of an application's conversation files."""
-    schema = conversation_form(app).model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

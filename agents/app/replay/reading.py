@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from agents.app.app import AnyApp
+from agents.app.declaration import named_faults
 from agents.app.faults import InputError
-from agents.app.replay.form import Conversation, ScriptStep, conversation_form
+from agents.app.replay.form import AnyFields, Conversation, Fields, ScriptStep, form_of
 from state.documents.document import Entries, Items, Text, Value, line_at, read_document, read_text
 from state.documents.faults import DocumentFaults, Fault, did_you_mean
 
@@ -30,6 +31,21 @@ class ConversationFaults(InputError):
     def __init__(self, faults: Iterable[Fault]) -> None:
         in_order = sorted(dict.fromkeys(faults), key=lambda fault: fault.line)
         super().__init__(str(fault) for fault in in_order)
+
+
+def conversation_form(app: AnyApp) -> type[Conversation]:
+    """Return the form of an application's conversation files."""
+    fields: type[Fields] = AnyFields
+    if app.replay.fields is not None:
+        with named_faults("replay.fields"):
+            fields = app.replay.fields()
+    return form_of(app.noun, tuple(app.command_line.options), fields)
+
+
+def conversation_schema(app: AnyApp) -> dict[str, Any]:
+    """Return the JSON Schema of an application's conversation files."""
+    schema = conversation_form(app).model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 @dataclass(frozen=True)

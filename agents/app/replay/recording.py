@@ -14,8 +14,7 @@ from pydantic import BaseModel, ValidationError
 from agents.app.app import App, Environment
 from agents.app.faults import InputError
 from agents.app.parts import C, S
-from agents.app.replay.form import conversation_form
-from agents.app.replay.reading import parse_conversation
+from agents.app.replay.reading import conversation_form, parse_conversation
 from agents.app.replay.running import shared_from
 from agents.app.replay.saving import Target
 from agents.app.replay.writing import block, flow

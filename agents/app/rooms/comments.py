@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from agents.app.parts import C, S
 from agents.handoff.events import Said
+from agents.handoff.policy import C, S
 from state.shared import Applied
 
 logger = logging.getLogger(__name__)

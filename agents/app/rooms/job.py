@@ -27,10 +27,10 @@ from agents.app.rooms.rejection import RejectReason, reject_call
 from agents.app.rooms.room_job import RoomJob
 from agents.app.serving.dispatching import MAX_TRIES
 from agents.app.serving.replacement import replace_this_job
-from agents.app.serving.worker import LEAVE_WHEN_OVER
 from agents.app.setting_values import LOCAL
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import open_store
+from agents.app.terminal.signals import LEAVE_WHEN_OVER
 from rpc.gateway import cap_incoming
 from state.shared import StateError
 

@@ -28,7 +28,7 @@ from agents.app.serving.dispatching import (
     has_agent,
     has_user,
 )
-from agents.app.serving.worker import LEAVE_WHEN_OVER
+from agents.app.terminal.signals import LEAVE_WHEN_OVER
 
 logger = logging.getLogger(__name__)
 

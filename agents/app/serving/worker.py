@@ -13,6 +13,7 @@ from livekit.agents import AgentServer, JobExecutorType, JobProcess
 
 from agents.app.serving.logs import log_as_job
 from agents.app.settings import AppSettings
+from agents.app.terminal.signals import LEAVE_WHEN_OVER
 
 if TYPE_CHECKING:
     from agents.app.serving.dispatching import GivenUp
@@ -28,10 +29,6 @@ name."""
 FULL = 0.7
 """The load of a worker that is at capacity: livekit-server 1.13.5 assigns no jobs to a worker that
 reports it (its ``agents.target_load``), and LiveKit Cloud allows no other threshold."""
-
-LEAVE_WHEN_OVER = signal.SIGTERM
-"""The signal that tells a job that its worker is shutting down, so that its agent leaves when the
-call is over."""
 
 _SHUTDOWN_S, _INITIALIZE_S, _SESSION_END_S = 10.0, 30.0, 30.0
 

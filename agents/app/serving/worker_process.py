@@ -101,8 +101,7 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
     if not wrong & app.command_line.options.keys():
         try:
             context = app.make_context(Environment.of(settings))
-            if not callable(app.graph):  # else each process finds it out: importing it takes long
-                app.rehearse(context)
+            app.rehearse(context)
         except InputError as error:
             faults += error.faults
     faults += [

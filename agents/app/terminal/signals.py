@@ -5,6 +5,10 @@ import contextlib
 import signal
 from collections.abc import Callable, Iterator
 
+LEAVE_WHEN_OVER = signal.SIGTERM
+"""The signal that tells a job that its worker is shutting down, so that its agent leaves when the
+call is over."""
+
 
 @contextlib.contextmanager
 def on_signals(call: Callable[[], None], *names: str) -> Iterator[None]:

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from rich.table import Table
 
 from agents.app.app import AnyApp
-from agents.app.states import ListedState
+from agents.app.parts import ListedState
 from agents.app.terminal.summary import as_text
 from agents.app.terminal.tables import rendered, width
 

@@ -60,6 +60,8 @@ SPELLED = {
     "n": "and",
     "names": "name is",
     "yall": "you",
+    "wit": "with",
+    "wiht": "with",
     "lg": "large",
     "lrg": "large",
     "sm": "small",

@@ -135,9 +135,11 @@ def is_common(word: str) -> bool:
         return True
     for ending in _ENDINGS:
         root = word.removesuffix(ending)
-        if root != word and len(root) > 2 and (root in COMMON or f"{root}e" in COMMON):
+        if root == word or root in FUNCTION_WORDS:
+            continue  # "buter" is no form of "but"
+        if len(root) > 2 and (root in COMMON or f"{root}e" in COMMON):
             return True
-        if root != word and len(root) > 3 and root[-1] == root[-2] and root[:-1] in COMMON:
+        if len(root) > 3 and root[-1] == root[-2] and root[:-1] in COMMON:
             return True
     return False
 

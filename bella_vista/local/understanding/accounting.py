@@ -10,6 +10,7 @@ from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.outcome import USUAL
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Option, Said
 from bella_vista.local.understanding.search import Step
@@ -105,6 +106,9 @@ class Accounting:
             for about in (one, one.become):
                 if about is not None:
                     lost.extend(tokens[place].word for place in about.written_over)
+            points = one.more and one.become is None and (one.head or one.ref)
+            if points and not any(line.waits or line.quantity > line.had for line in lines):
+                lost.append(_words(one, said[at + 1 :], tokens))
             if (word := self._of_several(one, said[at + 1 :], lines, tokens)) is not None:
                 lost.append(word)
             if at and _only_a_number(one) and _removes(said[at - 1]):
@@ -114,12 +118,17 @@ class Accounting:
                 continue  # it could not be had, and so it is left out
             if one.kept and one.become is None and self._as_it_was(one, lines):
                 continue
+            if at and one.verb == "remove" and any(earlier.spared for earlier in said[:at]):
+                one = replace(one, spared=True)
             if one.place in which or one.count == 0 or self._is_asked(one, asked):
                 continue
             if after is not None and after.correct and one.verb != "remove":
                 if after.firmly and self._stands_beside(one, after, lines):
                     lost.append(_words(after, said[at + 2 :], tokens))
                 one = _taken_back(one, after)
+            if any(later.become is not None and later.become.size for later in said[at + 1 :]):
+                one = replace(one, size=None)  # "a medium latte, oh and make it large"
+            one = self._superseded(one, said[at + 1 :])
             if after is not None and self._another_kind(after, one, lines):
                 one = replace(one, count=_less(one.count, after.count))  # "two, one of them diet"
             split = after is not None and after.head is None and after.described
@@ -136,6 +145,18 @@ class Accounting:
             lost.extend(self._too_wide(said, lines, tokens))
             lost.extend(self._grown(steps, said, lines))
         return list(dict.fromkeys(lost))
+
+    def _superseded(self, said: Said, following: Sequence[Said]) -> Said:
+        """Leave out choices that a later change excludes: "whole milk, actually make that skim"."""
+        changes = [later.become for later in following if later.become is not None]
+        new = [option.words for one in changes if one.head is None for option in one.options]
+        names = self._index.names(said.mask) if said.head is not None and new else ()
+        kept = [
+            option
+            for option in said.options
+            if not any(self._kitchen.excludes(n, option.words, w) for n in names[:1] for w in new)
+        ]
+        return said if len(kept) == len(said.options) else replace(said, options=kept)
 
     # -- what came of it -------------------------------------------------------------------------------------
 
@@ -164,6 +185,10 @@ class Accounting:
                     line = _Line()
                     lines.append(line)
                 line.waits = draft in waiting
+                old = line.things[0].size if line.things else None
+                if old and "name" in fields and "size" not in fields:
+                    size = self._kitchen.size(str(fields["name"]), old)
+                    fields = {**fields, "size": size} if size else fields
                 _fill(line, fields)
         for question in questions:
             name = question.facts.get("name")
@@ -198,9 +223,18 @@ class Accounting:
             counted: Whether its number is to be there.
             split: Whether what follows says that some of them are different.
         """
-        if said.verb == "remove" or said.off or said.denied or said.verb == "instead-of":
+        if (
+            said.verb == "remove"
+            or said.off
+            or said.denied
+            or said.spared
+            or said.verb == "instead-of"
+        ):
             return self._not_gone(said, lines)
         about = said.become if said.become is not None else said
+        if said.verb == "swap" and said.head is None and said.options and about.options:
+            if any(self._has(line, said.options[0], just_now=True) for line in lines):
+                about = replace(about, options=said.options)  # "sub ranch for the mayo"
         if about.empty:
             return said.words if said.become is not None and said.head is not None else None
         if (
@@ -241,7 +275,7 @@ class Accounting:
         for option in said.options if said.on else ():
             if not any(self._has(line, option) or _called(line, option) for line in found):
                 return option.words
-        for part in about.parts:
+        for part in about.parts or said.parts:
             if part.head is not None and not any(self._holds(line, part, asked) for line in found):
                 return part.words
         for note in about.notes:
@@ -290,6 +324,9 @@ class Accounting:
 
     def _not_gone(self, said: Said, lines: Sequence[_Line]) -> str | None:
         """Return what was to go and is still there."""
+        if said.spared:
+            stays = [line for line in lines if line.quantity and self._named(line, said.mask)]
+            return None if stays or said.ref else said.words
         if said.verb == "instead-of" and not (said.head or said.ref or said.described):
             return None  # "two, not three"
         if said.head is None and not said.ref and said.options:
@@ -345,10 +382,16 @@ class Accounting:
                 added[names[0]] = added.get(names[0], 0) + line.quantity - had
         for name, count in added.items():
             bit = self._index.bit(name)
-            there: object = any(line.had and self._named(line, bit, before=True) for line in lines)
+            there: object = any(self._is(thing, bit) for line in lines for thing in line.before)
             told: list[int] = []
-            for one in said:
+            for at, one in enumerate(said):
+                after = said[at + 1] if at + 1 < len(said) else None
+                if one.mask & bit and after is not None and after.verb == "instead-of":
+                    told.append(one.number or 1)  # as many come for what is to go
+                    continue
                 told.extend(_told(one, bit, there="line" if there else bool(told)))
+                if at and one.partial and one.count and said[at - 1].number is None:
+                    told.append(one.count)  # "tacos, three of them with guacamole"
             if told and count > sum(told):
                 yield name
 
@@ -390,6 +433,13 @@ class Accounting:
             if denied.edge.does == "size" and len(after) > 1 and after[1].edge.does == "option":
                 denied = after[1]
             does = denied.edge.does
+            points = len(after) > 1 and after[1].edge.does in ("one", "number")
+            if does == "option" and points:
+                option = Option(denied.edge.entity)
+                had = [any(self._with(one, option) for one in line.before) for line in lines]
+                changed = [line.before != line.things for line in lines]
+                if (True, False) in zip(had, changed, strict=True) and any(changed):
+                    continue  # "not the chicken one, the paneer one should be hot"
             if does == "option" and "on" not in between:
                 if not self._left_out(Option(denied.edge.entity), lines):
                     yield f"not {tokens[denied.first].word}"
@@ -633,6 +683,16 @@ class Accounting:
             option: The option.
             just_now: Whether it has to have come about just now.
         """
+        if option.side and option.words in line.note:
+            option = replace(option, side=False)
+        if option.no and option.entity.kind == "group":
+            words = option.entity.words
+            for thing in line.things:
+                if any(self._kitchen.chooses(one, words, thing.changes) for one in thing.names):
+                    return True  # "no bun, a lettuce wrap"
+        if option.no and option.amount:  # "no extra jalapenos"
+            much = replace(option, no=False)
+            return not any(self._with(thing, much) for thing in line.things)
         if option.no:
             was = any(self._with(thing, Option(option.entity)) for thing in line.before)
             now = any(self._with(thing, Option(option.entity)) for thing in line.things)
@@ -680,6 +740,10 @@ class Accounting:
                 both = [*thing.changes, option.words]
                 if self._kitchen.canonical(name, thing.size, both) == thing.changes:
                     return True
+        if option.words in USUAL and all(
+            self._kitchen.made(name, option.words) is None for name in thing.names
+        ):
+            return not thing.changes  # "one regular", which is no choice of it
         said = set(stems(option.entity.words))
         if option.words == option.entity.words and not any(
             change.startswith("no ") and said <= set(stems(change)) for change in thing.changes
@@ -698,7 +762,19 @@ class Accounting:
                 and (not option.side or change.endswith("on the side"))
             ):
                 return True
-        return len(thing.names) > 1
+        return len(thing.names) > 1 or self._is_kind(thing, option)
+
+    def _is_kind(self, thing: _Thing, option: Option) -> bool:
+        """Whether it is said of a choice how much there is to be of its kind: "easy on the dressing"."""
+        if not (option.amount or option.side):
+            return False
+        for name in thing.names:
+            for change in thing.changes:
+                if self._kitchen.is_kind(name, change, option.entity.words):
+                    words = option.of(self._kitchen.choice(name, change))
+                    if set(self._kitchen.made(name, words) or ("",)) <= set(thing.changes):
+                        return True
+        return False
 
 
 def _stays(step: Step) -> bool:
@@ -774,7 +850,7 @@ def _told(said: Said, bit: int, *, there: object) -> Iterator[int]:
             yield _ANY
         elif there and (one.partial or one.definite) and not one.more and one is said:
             yield 0
-        elif there == "line" and one is said and _restates(one):
+        elif there == "line" and one is said and not one.outdone and _restates(one):
             yield 0
         else:
             yield one.count or said.count or 1

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from bella_vista.local.understanding.asides import bare
-from bella_vista.local.understanding.combos import change_part, put_together
+from bella_vista.local.understanding.combos import change_part, change_parts, put_together
 from bella_vista.local.understanding.corrections import (
     bring_back,
     only,
@@ -28,7 +28,7 @@ from bella_vista.local.understanding.outcome import (
     Which,
 )
 from bella_vista.local.understanding.reading import Option, Said
-from bella_vista.local.understanding.targets import several, targets
+from bella_vista.local.understanding.targets import several, sized, targets
 from bella_vista.local.understanding.waiting import (
     fill,
     left,
@@ -40,10 +40,19 @@ from bella_vista.local.understanding.waiting import (
 from state.menu.words import stems
 
 _FEW = 8
+_NEW_BY_THE = 0.5
+"""What it costs that "the burger" is none of those that are on the order."""
 _LIKE_A_DISH = 1.2
 """What it costs to take the name of a dish that is on the order for an option."""
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
-_AND, _OR, _ON, _THE = (JOINTS.index(name) for name in ("and", "or", "on", "the"))
+_DEALT = 0.4
+"""How much likelier a split is that deals out exactly as many as were ordered."""
+_STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
+_SUCH = ("of-them", "same", "again")
+"""What "another one" may be of."""
+_AND, _OR, _ON, _THE, _COMMA, _BUT = (
+    JOINTS.index(name) for name in ("and", "or", "on", "the", "comma", "but")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +88,11 @@ class Carrying:
         self._talk = talk
         self._gives_way: Item | None = None
         self._announced: list[Item] = []
+        self._emptied = False
 
     def carry(self, reading: Sequence[Said]) -> Outcome:
         """Carry out all items of a reading, one after the other."""
+        reading = self._dealt_sizes(reading)
         lines, whole = self._out.lines, says_whole_order(self._out, reading)
         if whole:
             self._out.lines = []
@@ -92,12 +103,39 @@ class Carrying:
                 self._out.place = said.place
                 self._out.leaving = _leaving(reading[at + 1 :])
                 self._carry(said, reading[at + 1 :])
-            elif said.verb in ("remove", "swap"):
+            elif said.verb in ("remove", "swap") or said.spared:
                 self._out.penalty += NO_EFFECT
+        for item in self._out.items:
+            if len(item.splits) > 1 and not left(item):
+                self._out.penalty -= _DEALT  # "four mochi, two green tea and two mango"
         put_together(self._out)
         if whole:
             put_in_place(self._out, lines)
         return self._out
+
+    def _dealt_sizes(self, reading: Sequence[Said]) -> Sequence[Said]:
+        """Give a size that is told first to what is named next: "two footlongs, a tuna and a ham"."""
+        for at, said in enumerate(reading):
+            general = said.head is None or (said.head.kind == "head" and said.plural)
+            if not (said.size and (said.count or 0) > 1 and general) or said.verb or said.ref:
+                continue
+            named: list[Said] = []
+            for one in reading[at + 1 :]:
+                if one.head is None or one.size or one.verb or one.become or one.correct:
+                    break
+                named.append(one)
+                if sum(each.number or 1 for each in named) >= (said.count or 0):
+                    break
+            total = sum(each.number or 1 for each in named)
+            if said.options or len(named) < 2 or total != said.count:
+                continue
+            if any(not one.mask & said.size.mask for one in named):
+                continue
+            for one in named:
+                one.size = said.size
+            self._out.penalty -= 0.6
+            return [*reading[:at], *self._dealt_sizes(reading[at + 1 :])]
+        return reading
 
     def _carry(self, said: Said, following: Sequence[Said]) -> None:
         points = said.joint == _ON and said.number is None  # "in that meal"
@@ -125,11 +163,15 @@ class Carrying:
             self._out.penalty += NOT_THERE if said.described else 0.0
         elif said.verb == "instead-of":
             self._instead_of(said)
+        elif said.spared:
+            self._spare(said, following)
         elif said.verb == "remove" or said.denied:
-            self._remove(said)
+            self._remove(said, following)
         elif said.verb in ("change", "swap") or said.become is not None:
-            self._change(said)
-        elif said.partial and (said.head or said.ref) and self._some_of(said):
+            self._change(said, following)
+        elif said.more and said.ref in _SUCH:
+            self._again(said)
+        elif said.partial and not said.more and (said.head or said.ref) and self._some_of(said):
             pass
         elif said.head is not None:
             self._named(said, following)
@@ -160,6 +202,7 @@ class Carrying:
             return
         if said.ref == "all" and said.described:  # "both pizzas without onions"
             if found := out.named(said.mask, out.things):
+                self._both(said, found)
                 self._become(replace(said, head=None, count=None), found)
                 return
             out.penalty += NOT_THERE
@@ -175,10 +218,18 @@ class Carrying:
             return
         if said.back and not there and bring_back(out, said, self._situation.before):
             return
+        if said.definite and said.parts and there and said.number is None and said.verb != "add":
+            if change_parts(out, there[-1], said):  # "tots with the meal instead of the fries"
+                return
         if only(out, said, there) or self._speaks_of(said, following):
             return
         if there and (said.copies or (said.more and not said.described and not said.parts)):
-            out.repeat(there[-1], said)
+            if len({item.names for item in there}) > 1 and not said.copies:
+                out.add(out.make(self._of_those(said, there)))  # which of them is asked
+            else:
+                out.repeat(there[-1], said)
+        elif there and said.more and not said.parts and not said.size and not out.items:
+            self._another(said, there)
         elif there and not said.more and said.verb != "add" and self._set_right(said, there):
             pass
         elif said.instead or self._gives_way is not None:
@@ -193,6 +244,9 @@ class Carrying:
             pass
         elif not self._announced_before(said):
             out.penalty += NOT_THERE if said.copies else 0.0
+            out.penalty += NEW_THOUGH_THERE if said.more and out.there else 0.0
+            if said.definite and not said.article and said.count is None and out.there:
+                out.penalty += _NEW_BY_THE
             item = out.add(out.make(said))
             if said.count is not None and said.count > 1:
                 self._announce(item, said, following)
@@ -206,6 +260,9 @@ class Carrying:
             for item in self._out.named(said.mask, self._out.things)
             if said.count in (None, item.quantity)
         ]
+        if said.count is None and not said.verb:
+            if any(self._out.named(said.mask, item.parts) for item in self._out.items):
+                return True  # "no ice in the sprite" of a combo
         waits = self._out.named(said.mask, self._out.waiting)
         if waits and said.count is None:
             self._out.spoken = waits[0]
@@ -213,16 +270,39 @@ class Carrying:
             return True
         if not found or said.instead or self._gives_way is not None:
             return False
-        if found[-1].line is not None and not (following and not following[0].head):
+        within = said.joint == _ON and self._out.kitchen.combo(found[-1].name) is not None
+        if found[-1].line is not None and not (following and (within or not following[0].head)):
             return False
         self._out.spoken = found[-1]
         return True
+
+    def _another(self, said: Said, there: Sequence[Item]) -> None:
+        """Order one more of a dish, otherwise made: "another gyoza, steamed this time"."""
+        out = self._out
+        if len({item.names for item in there}) == 1 and out.says_but(said):
+            out.repeat(there[-1], said)
+            return
+        item = out.make(self._of_those(said, there))
+        sizes = {one.size for one in there if one.names == item.names}
+        if item.size is None and len(sizes) == 1:
+            item.size = sizes.pop()
+        out.add(item)
+
+    def _of_those(self, said: Said, there: Sequence[Item]) -> Said:
+        """Take what may be of many dishes for one of those that are on the order."""
+        mask = 0
+        for item in there:
+            mask |= self._out.mask(item)
+        return replace(said, mask=said.mask & mask)
 
     def _set_right(self, said: Said, there: Sequence[Item]) -> bool:
         """Make a line what was meant: "the large one", "no, I wanted two tiramisus"."""
         definite = said.definite and said.count is None
         if definite and said.described and not said.article:
             self._change(said)
+            return True
+        if (old := self._outdone(said, there)) is not None:
+            self._out.change(old, said)
             return True
         fewer = said.exact and said.count is not None and said.count < (there[-1].quantity or 1)
         taken_back = said.correct or said.after_all or fewer
@@ -233,6 +313,21 @@ class Carrying:
         if definite and not said.correct:
             self._out.penalty += NEW_THOUGH_THERE
         return False
+
+    def _outdone(self, said: Said, there: Sequence[Item]) -> Item | None:
+        """Return the thing that is as it is not to be: "three colas instead of two"."""
+        if said.outdone is None:
+            return None
+        if said.outdone.does == "size":
+            found = sized(self._out, there, said.outdone.entity.words)
+        else:
+            value = said.outdone.value
+            found = [
+                item
+                for item in there
+                if item.quantity == value or stems(item.size or "")[:1] == (str(value),)
+            ]
+        return found[0] if len(found) == 1 else None
 
     def _replaces(self, said: Said) -> bool:
         """Take what is named when the order is read back for what another of its kind should be."""
@@ -339,6 +434,11 @@ class Carrying:
                     out.penalty += NOT_THERE
                 out.touch(item)
                 return
+        spoken = out.spoken
+        if said.ref == "one" and said.head is None and spoken in out.touched and spoken is not None:
+            if said.options and out.made_with([spoken], said.options):
+                out.give_way(spoken, said.options)  # "gorgonzola on it, not the lemon one"
+                return
         found = targets(out, said) if said.head is not None or said.ref else []
         if found:
             old, fresh = found[-1], [item for item in out.items if item is not found[-1]]
@@ -346,7 +446,7 @@ class Carrying:
                 out.penalty += NEW_THOUGH_THERE  # rather a part of it gives way
             if fresh and fresh[-1].spoken < said.place:
                 out.items.remove(fresh[-1])
-                out.become(old, fresh[-1])
+                out.give_place(old, fresh[-1])
             else:
                 self._gives_way = old
             return
@@ -359,6 +459,8 @@ class Carrying:
             if not out.there:
                 out.penalty += 1.0  # it was never ordered: nothing is to go
                 return
+        if said.head is not None and out.gave_way(said.mask):
+            return
         out.penalty += NOT_THERE
         if said.head is not None:
             out.not_found(said)
@@ -378,11 +480,11 @@ class Carrying:
             out.add(item)
         else:
             old.gone = 0
-            out.become(old, item)
+            out.give_place(old, item)
 
     # -- taking off ------------------------------------------------------------------------------------------
 
-    def _remove(self, said: Said) -> None:
+    def _remove(self, said: Said, following: Sequence[Said] = ()) -> None:
         out = self._out
         if said.head is None and not said.ref and said.options:
             self._leave_off(said)
@@ -390,6 +492,9 @@ class Carrying:
         if said.ref == "it" and self._asked_about() is not None:
             return  # "then I don't want that": it was only asked about
         if said.ref in ("whole", "all") and said.head is None and not said.options and out.things:
+            if following and (following[0].joint == _BUT or following[0].denied):
+                out.penalty += NOT_THERE  # "everything but the soup"
+            self._emptied = True
             found = out.things
         else:
             found = targets(out, said)
@@ -405,6 +510,30 @@ class Carrying:
             return
         for item in found:
             out.take_off(item, count)
+
+    def _spare(self, said: Said, following: Sequence[Said]) -> None:
+        """Take off all but what is named: "remove everything except the soup and the tea"."""
+        if said.verb != "remove" and not self._emptied:
+            self._out.penalty += LOOSE
+            return
+        for line in self._out.lines:
+            line.gone = 0
+        spared = targets(self._out, said) if said.head is not None or said.ref else []
+        missing = not spared
+        for one in following:
+            if one.verb == "remove" and one.joint in (_AND, _COMMA) and (one.head or one.ref):
+                found = targets(self._out, one)
+                missing = missing or not found
+                spared += found
+                one.kept = True
+        if missing:
+            self._nothing_to_remove(said)
+            return
+        for item in self._out.things:
+            if item not in spared:
+                self._out.take_off(item, None)
+            elif said.partial and len(spared) == 1:
+                self._out.take_off(item, max(0, (item.quantity or 1) - (said.count or 1)))
 
     def _nothing_to_remove(self, said: Said) -> None:
         out = self._out
@@ -430,6 +559,8 @@ class Carrying:
                 item.changes.append(option.words)
                 out.touch(item)
                 done = True
+            elif len(said.options) > 1:
+                out.penalty += NOT_THERE
         if not done and out.waiting:
             out.settle(out.waiting[0])  # it could not be had anyway
         elif not done:
@@ -438,12 +569,14 @@ class Carrying:
 
     # -- changing --------------------------------------------------------------------------------------------
 
-    def _change(self, said: Said) -> None:
+    def _change(self, said: Said, following: Sequence[Said] = ()) -> None:
         out = self._out
         become = said.become if said.become is not None else said
         if become is not said and become.empty:
             out.penalty += NO_EFFECT
             return
+        if become is not said and said.parts:
+            become = replace(become, parts=said.parts)  # "make it a combo with fries"
         swaps = said.verb == "swap" and become is not said and (become.options or become.head)
         if swaps and said.head is None and said.options:
             self._swap_option(said, become)
@@ -454,10 +587,14 @@ class Carrying:
             else:
                 self._fragment(become)
             return
+        if become is said and said.ref == "one" and self._the_one(said):
+            return
         found = targets(out, said)
         if become.head is not None and said.ref == "it" and become is not said:
             there = out.named(become.mask, out.things)  # "make it three tiramisus"
             found = found if not there or any(item in there for item in found) else there[-1:]
+            if following and following[0].verb == "instead-of" and following[0].head is not None:
+                found = out.named(following[0].mask, out.things)[-1:] or found
         if not found:
             if said.head is None or not change_part(out, said, become):
                 self._nothing_to_change(said, become)
@@ -472,10 +609,25 @@ class Carrying:
             become = replace(become, options=[*said.options, *become.options])
         if said.on and said.count is None and said.article:
             out.penalty += 0.3
+        if said.on and said.count is not None and not said.partial:
+            self._counted(said, become, found)
         turns = become is not said and become.head is not None and become.number is None
         if turns and out.named(become.mask, out.there):
             out.penalty += NEW_THOUGH_THERE  # "make the fries large and the shake chocolate"
+        self._both(said, found)
         self._change_these(said, become, found)
+
+    def _counted(self, said: Said, become: Said, found: Sequence[Item]) -> None:
+        """Take "two sugars in the coffee" for two sugars, not for two coffees."""
+        option = become.options[0] if become.options else None
+        mask = self._out.mask(found[0])
+        if option is not None and option.count == 1 and option.entity.tallied & mask:
+            option.count, said.count = said.count or 1, None
+
+    def _both(self, said: Said, found: Sequence[Item]) -> None:
+        """Note that "both" was said where there is only one."""
+        if said.both and said.head is not None and sum(item.quantity or 1 for item in found) < 2:
+            self._out.penalty += NOT_THERE + NEW_THOUGH_THERE
 
     def _of_waiting(self, said: Said, become: Said) -> bool:
         """Give something to one of the things that wait, where it is named: "tahini in the falafel"."""
@@ -490,9 +642,13 @@ class Carrying:
     def _change_these(self, said: Said, become: Said, found: list[Item]) -> None:
         """Change what was meant: all of it, or so many pieces."""
         count = said.count if become is not said or said.partial else None
+        if become is not said and said.partial and become.count is not None:
+            self._out.penalty += LOOSE  # "make two of them with ham and two with egg"
         if become is not said and not said.definite and said.ordinal is None:
             if said.article or (said.ref == "one" and said.count is None):
                 count = 1
+        if said.ref in ("all", "whole") and said.head is None:
+            found = [item for item in found if self._out.able(item, become)] or found
         which = count is None or said.ref == "of-them"
         if several(said, found) and which and self._out.ask_which(said, found):
             return
@@ -516,6 +672,9 @@ class Carrying:
         if said.head is not None and (said.on or (said.verb == "change" and not said.definite)):
             # "Make one latte decaf", where there is none: it is ordered.
             out.penalty += 1.0 if not said.on else NEW_THOUGH_THERE if out.things else 0.0
+            words = set(stems(said.words))
+            if said.definite and any(words <= set(stems(one.name or "")) for one in out.there):
+                out.penalty += NEW_THOUGH_THERE  # the one that is there is meant
             item = out.add(out.make(replace(said, become=None, on=False)))
             if become is not said:
                 out.give(item, become)
@@ -530,6 +689,14 @@ class Carrying:
         """Put one thing on a dish in the place of another: "swap the ham for mushrooms"."""
         out, old = self._out, said.options[0].entity
         things = [*reversed(out.items), *reversed(out.there)]
+        for item in things if become.options and old.kind != "group" else ():
+            if out.has(item, become.options[0].entity.words) and not out.has(item, old.words):
+                said, become = become, said  # "sub ranch for the mayo"
+                old = said.options[0].entity
+                break
+        if become.head is not None:  # "change the bun to brioche on the cheeseburger"
+            things = out.named(become.mask, things)
+            become = replace(become, head=None)
         having = [i for i in things if old.kind != "group" and out.has(i, old.words)]
         having = having or [i for i in things if out.able(i, become)]
         if not having or not become.options:
@@ -550,7 +717,11 @@ class Carrying:
             found = out.things
         else:
             found = out.made_with(out.things, said.options) if said.options else []
-        return bool(found) and (not said.described or bool(out.made_with(found, said.options)))
+        if said.described:
+            found = out.made_with(found, said.options)
+        if found:
+            out.spoken = found[-1]
+        return bool(found)
 
     def _move(self, said: Said) -> None:
         """Take something off the one thing that has it, and put it on another."""
@@ -601,6 +772,8 @@ class Carrying:
         source = last.source if last is not None else None
         if said.ref in ("same", "again"):
             self._again(said)
+        elif said.ref == "one" and said.joint == _ON and said.definite and len(said.options) == 1:
+            out.penalty += LOOSE  # "no ketchup on the bacon one"
         elif said.ref == "one":
             pointed = said.described and not out.waiting
             if not pointed or not (self._this(said) if said.ordinal else self._the_one(said)):
@@ -614,7 +787,8 @@ class Carrying:
         elif said.ref == "other" and last is not None and said.described:
             out.split(last, said, None)
         elif said.ref == "all" and said.described and out.items:
-            for item in out.items:
+            able = [item for item in out.items if out.able(item, said)]
+            for item in able or out.items:
                 out.change(item, said)
         elif said.ref == "all" and said.described and out.waiting:
             for item in out.waiting:
@@ -640,8 +814,21 @@ class Carrying:
         out = self._out
         if not said.definite or said.article or said.count or not said.options:
             return False
-        found = out.made_with(out.things, said.options[:1])
+        last = out.items[-1] if out.items else None
+        if last is not None and said.size is not None:
+            for split in last.splits:  # "one small one large, the large one with chicken"
+                if split.size and out.kitchen.size(last.name, said.size.words) == out.kitchen.size(
+                    last.name, split.size
+                ):
+                    probe = Item(words=last.words, names=last.names)
+                    out.give(probe, replace(said, size=None))
+                    split.changes += probe.changes
+                    return True
+        found = out.described(out.things, said.options[:1])
         rest = replace(said, ref="", options=said.options[1:])
+        if said.size is not None and not found:  # "the small one on gluten free crust"
+            found = sized(out, out.things, said.size.words)
+            rest = replace(said, ref="", size=None)
         if len(found) != 1 or not rest.described:
             return False
         self._become(rest, found)
@@ -664,7 +851,14 @@ class Carrying:
         """Carry out "one of them without basil" on what is there."""
         out = self._out
         if not said.described:
-            if not self._another_kind_of(said):
+            last = out.items[-1] if out.items else None
+            plain = last is not None and not (last.counted or last.changes)
+            topic = self._asked_about() if said.count and not out.items else None
+            if topic is not None:
+                out.order(said, topic, (topic,))  # "two of those", which were asked about
+            elif said.ref == "of-them" and said.count and last is not None and plain:
+                last.quantity, last.counted = said.count, True  # "garlic knots, six of them"
+            elif not self._another_kind_of(said):
                 out.penalty += NO_EFFECT
             return True
         many = [item for item in out.things if (item.quantity or 1) > 1]
@@ -707,7 +901,8 @@ class Carrying:
     def _again(self, said: Said) -> None:
         out = self._out
         if out.last is not None:
-            count = said.count or (out.last.quantity if said.ref == "same" else None)
+            all_of_them = said.ref == "same" and not said.more
+            count = said.count or (out.last.quantity if all_of_them else None)
             out.repeat(out.last, replace(said, count=count))
         elif (topic := self._situation.topic) is not None:
             out.order(said, topic, (topic,))
@@ -722,6 +917,10 @@ class Carrying:
         item = out.items[-1] if out.items else None
         if said.more:
             self._again(said)
+            return
+        if said.number and said.unknown and not (said.options or said.ref):
+            words = out.told(said.unknown)  # "a dr pepper": another thing, and unknown
+            out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
             return
         one_more = said.ref == "one" and not out.waiting and (said.article or not said.definite)
         if topic and not said.correct and (one_more or (said.count and not said.described)):
@@ -758,6 +957,7 @@ class Carrying:
     def _belongs(self, item: Item, said: Said) -> bool:
         """Give something to the thing that was ordered just before in the same line."""
         out = self._out
+        out.make_plain(item, said)
         if not said.described:
             if said.count is None:
                 out.penalty += 0.8 if said.ref == "one" else 0.0
@@ -775,6 +975,8 @@ class Carrying:
             number = 1
         if said.exact and number == item.quantity:
             number = None  # "just one, and without olives"
+        if said.correct and said.size is not None and number in (None, 1) and not several:
+            item.size, number = None, None  # "a large latte, no, a medium, with oat milk"
         clash = said.size if item.size is not None else None
         if clash and said.joint == _OR:
             item.unknown.append(f"{item.size} or {clash.words}")
@@ -786,7 +988,12 @@ class Carrying:
             return True
         if number is None and item.splits and said.options and left(item) > 0:
             number = 1
-        one_more = clash and said.joint == _AND and not item.splits
+        clash_of_choices = any(
+            out.kitchen.excludes(item.name, change, option.words)
+            for change in item.changes
+            for option in said.options
+        )
+        one_more = (clash or clash_of_choices) and said.joint == _AND and not item.splits
         if (
             number is not None
             and (several or item.splits)
@@ -802,7 +1009,13 @@ class Carrying:
                 out.change(earlier[-1], said)
                 return True
             return False
-        if clash or (number is not None and (said.count or said.ref or item.size or item.changes)):
+        if (
+            clash
+            or (number is not None and clash_of_choices)
+            or (number is not None and (said.count or said.ref or item.size or item.changes))
+        ):
+            if clash and said.options and number is None and not said.ref:
+                out.penalty += NEW_THOUGH_THERE  # "a large Margherita, small cheese"
             out.order(said, item.words, item.names, number or 1)
         else:
             out.change(item, said)
@@ -846,9 +1059,15 @@ class Carrying:
         """Find the dish that only one can be: "a gluten free one with ham"."""
         out = self._out
         wanted = [option for option in said.options if not option.no]
+        begins = said.number is not None or said.size or said.ref or said.verb or said.correct
+        if out.items and not begins and said.joint not in (_AND, *_STOPS):
+            return False  # "a medium cold brew black"
         mask = out.index.all & ~out.index.combos
         for entity in [option.entity for option in wanted] + ([said.size] if said.size else []):
             mask &= entity.mask
+        usual = mask & out.index.usual
+        if usual and not usual & (usual - 1):
+            mask = usual  # "a large pepperoni", where one dish is just called pizza
         names = out.index.names(mask)
         if not wanted or not names or len(names) > _FEW:
             return False

@@ -34,6 +34,23 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
     return False
 
 
+def change_parts(outcome: Outcome, item: Item, said: Said) -> bool:
+    """Put what was chosen anew of a combo on the order in the place of what it came with."""
+    if item.line is None or outcome.kitchen.combo(item.name) is None:
+        return False
+    new: list[Item] = []
+    for part in said.parts:
+        fresh = Item(words=part.words, names=outcome.index.names(part.mask))
+        outcome.give(fresh, part)
+        at = [at for at, old in enumerate(item.parts) if _fits_instead(outcome, item, old, fresh)]
+        if len(at) != 1 or item.parts[at[0]] in new:
+            return False
+        item.parts[at[0]] = fresh
+        new.append(fresh)
+    outcome.touch(item)
+    return True
+
+
 def _fits_instead(outcome: Outcome, item: Item, part: Item, fresh: Item) -> bool:
     combo = outcome.kitchen.combo(item.name)
     if combo is None or not fresh.name:

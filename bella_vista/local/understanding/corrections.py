@@ -55,7 +55,7 @@ def put_in_place(outcome: Outcome, lines: Sequence[Item]) -> None:
 def only(outcome: Outcome, said: Said, there: Sequence[Item]) -> bool:
     """Leave only what is named of the order: "just the ramen"."""
     others = [item for item in outcome.there if item not in there]
-    if not (said.exact and said.definite and len(there) == 1 and others):
+    if not (said.exact and said.definite and len(there) == 1 and (others or outcome.removed)):
         return False
     if said.count is not None or said.described or outcome.items:
         return False

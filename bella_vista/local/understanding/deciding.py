@@ -16,6 +16,7 @@ from bella_vista.local.understanding.lattice import Lattice, lattice
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.outcome import Outcome, Which
 from bella_vista.local.understanding.parts import on_order
+from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.reading import Passed, Said, items
 from bella_vista.local.understanding.search import Reading, Search
 from bella_vista.local.understanding.settling import Settling
@@ -125,7 +126,8 @@ class Deciding:
             beam: How many readings are kept at each word.
         """
         numbered, tokens = _by_number(tokens)
-        words = lattice(tokens, self.index, self._offered(waiting))
+        offered = {**self._on_order(known), **self._offered(waiting)}
+        words = lattice(tokens, self.index, offered)
         there = bool(known or waiting or topic)
         if beam is None:
             beam = BEAM if len(tokens) < _LONG else BEAM // 2
@@ -174,6 +176,16 @@ class Deciding:
             )
             best.cost += LOST * len(best.lost)
             accounted.append(best)
+
+    def _on_order(self, known: Sequence[Item]) -> dict[str, Entity]:
+        """Return the words of what is on the order that name nothing by themselves: "the cookie"."""
+        named: dict[str, Entity] = {}
+        for item in known:
+            for word in stems(item.name or ""):
+                if word not in EMPTY and not any(self.index.at((word,), 0)):
+                    entity = named.setdefault(word, Entity("head", word, number=-2))
+                    entity.mask |= self.index.bit(item.name or "")
+        return named
 
     def _offered(self, waiting: Sequence[Item]) -> dict[str, Entity]:
         """Return the words of dishes that were offered: each means one of them now."""
@@ -311,6 +323,8 @@ class Deciding:
             told = " ".join(words.tokens[at].word for at in range(first, last + 1))
             kinds = {one.kind for one in run}
             if not kinds & {"name", "part", "number", "no", "word", "food"}:
+                if self._stands_alone(words, first, last) and not _is_talk(words, first, last):
+                    decided.not_understood.append(told)  # "a hot dog and a cola"
                 continue
             beside = first - 1 in named or last + 1 in named
             if (
@@ -361,6 +375,11 @@ class Deciding:
             found = error.facts.get("near") or error.facts.get("possible")
             near = tuple(str(one) for one in found[:3]) if isinstance(found, list) else ()
         return near
+
+
+def _is_talk(words: Lattice, first: int, last: int) -> bool:
+    """Whether some words are what people say beside an order: "a minute", "a friend"."""
+    return all(words.tokens[at].word in small_words() for at in range(first, last + 1))
 
 
 def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]]:

@@ -28,16 +28,18 @@ RULES = """
   after        number     becoming           become count            after   0.1
   after        number     -                  tally                   after   0.2
   before       number     optioned           tally                   before  0.6
+  before       number     carried            tally                   before  0.1
   any          half-of    -                  begin half_of           after   begin.ref
   any          fewer      -                  begin fewer             before  begin.number
   any          few        -                  begin few               before  begin.number
   any          a          -                  begin one_of            before  begin.a
   before       a          unlisted           article                 before  0.1
+  before       a          optioned           -                       before  0.3
   after        a          becoming           become                  after   0.0
   after        a          joined             -                       after   0.0
   after        a          combined           -                       after   0.0
   after        a          listed             -                       after   0.3
-  after        a          -                  -                       after   0.5
+  after        a          -                  -                       after   0.7
   any          the        -                  begin definite          before  begin.the
   before       the        -                  definite                before  0.05
   after        the        -                  joint                   after   0.0
@@ -58,8 +60,11 @@ RULES = """
   after        dish       combo_of           combo                   after   0.1
   any          one        -                  begin ref               after   begin.one
   after        one        adjoining          -                       after   0.1
+  after        one        combos             -                       after   0.1
+  after        other      combos             -                       after   0.1
   before       one        single             ref                     after   0.1
   out,after    it         -                  begin ref               after   begin.ref
+  any          turned     -                  begin turned            after   begin.ref
   before       it         told               ref                     after   0.6
   out,after    them       -                  begin ref               after   begin.ref
   before       them       told               ref                     after   0.4
@@ -75,7 +80,10 @@ RULES = """
   any          whole      -                  begin ref               after   begin.whole
   before       whole      -                  ref                     after   0.4
   any          same       -                  begin ref               after   begin.ref
+  before       same       pointed            ref                     after   0.1
   before       same       -                  ref                     after   0.4
+  any          except     dropping           begin spare             before  begin.ref
+  after        except     emptying           begin spare             before  begin.ref
   after        same       headful            copied                  after   0.2
   before,after free       optioned           free                    same    0.0
   any          undo       -                  begin ref               after   begin.ref
@@ -91,7 +99,8 @@ RULES = """
   before       size       corrected          size                    before  0.1
   after        size       becoming           become size             after   0.1
   after        size       unsized            size                    after   open.size
-# --- what is on it ---------------------------------------------------------------------------------------
+# --- what is done to it, and what is on it ---------------------------------------------------------------------------------------
+  any          done       -                  begin done              before  begin.ref
   any          option     -                  begin option            before  begin.option
   before       option     -                  option                  before  open.before
   after        option     becoming           become option           after   open.option
@@ -115,6 +124,9 @@ RULES = """
   before       amount     -                  pend                    before  0.1
   after        amount     -                  pend                    after   0.05
   any          no         -                  begin deny              before  begin.no
+  any          no-extra   -                  begin deny              before  begin.no
+  before       no-extra   -                  deny                    before  0.3
+  after        no-extra   -                  deny                    after   0.0
   before       no         -                  deny                    before  0.3
   after        no         -                  deny                    after   0.0
   before       half       -                  pend                    before  0.1
@@ -216,7 +228,7 @@ MISFIT, NOT_IN_IT = 5.0, 1.6
 """An option or a size the dish cannot have; leaving off what is not in it."""
 UNSIZED = 0.8
 """A size said of a dish that has only one price."""
-ALREADY = 0.5
+ALREADY = 0.25
 """Asking for what is in a dish anyway."""
 UNFOUND = 4.0
 """An amount or a "no" that nothing followed."""

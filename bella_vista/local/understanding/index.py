@@ -1,5 +1,6 @@
 """Everything a menu names, by the stems of its names: what a word may mean, and of which dishes."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -7,7 +8,7 @@ from typing import Literal
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
-from bella_vista.local.english import vocabulary
+from bella_vista.local.english import numbers, vocabulary
 from state.errors import OrderError
 from state.menu import Combo, Dish, Menu
 from state.menu.english import DISH_WORDS, EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
@@ -39,6 +40,7 @@ class Entity:
         counted: The dishes that can have several of it.
         tallied: The dishes of which it is counted.
         chosen: The dishes that need a choice of which it is one.
+        halved: The dishes of which one half may have it.
     """
 
     kind: Kind
@@ -48,6 +50,7 @@ class Entity:
     counted: int = 0
     tallied: int = 0
     chosen: int = 0
+    halved: int = 0
     number: int = 0
 
 
@@ -80,13 +83,14 @@ class Index:
         self._meant: dict[Stems, list[Meant]] = {}
         self._own_names: set[Stems] = set()
         self.parts: dict[int, int] = {}
-        self.combos = 0
+        self.combos = self.usual = 0
         for combo in menu.combos:
             bit = self._bits[combo.name]
             self.combos |= bit
             self.parts[bit] = sum({self._bits[n] for part in combo.parts for n in part.dishes})
         self._dishes()
         self._sections()
+        self._choices_in_names()
         self._sizes()
         self._options()
         self._of_combos()
@@ -127,11 +131,14 @@ class Index:
             run = (*run, nextword)
             for meant in self._meant.get(run, ()):
                 yield length, meant
-            if nextword in _PASSED_OVER:
+            if nextword in _PASSED_OVER or nextword in _ADDED:
                 continue
             bare = (*bare, nextword)
             if len(bare) < len(run) and len(bare) > 1:
                 for meant in self._meant.get(bare, ()):
+                    if not _ADDED.isdisjoint(run):
+                        if not meant.whole or len(bare) < 3:
+                            continue  # "mushroom and swiss burger", but not "ham and cheese"
                     yield length, meant
 
     def knows(self, word: str) -> bool:
@@ -217,6 +224,9 @@ class Index:
             joined = "".join(name)
             if len(joined) >= 6:
                 yield (joined,)
+        for at, word in enumerate(name):
+            if word in _DIGITS:
+                yield (*name[:at], _DIGITS[word], *name[at + 1 :])  # 2% milk, two percent milk
         if others:
             yield from _others(name)
 
@@ -280,6 +290,11 @@ class Index:
             self._name(run, head, cost, whole=False, weak=alone)
 
     def _sections(self) -> None:
+        """Name the sections; a dish that is called like its section is the usual one of it."""
+        headings = {stems(one) for s in self._menu.sections for one in (s.name, *s.aliases)}
+        for item in self.items:
+            if any(stems(name) in headings for name in (item.name, *item.aliases)):
+                self.usual |= self._bits[item.name]
         for section in self._menu.sections:
             mask = sum({self._bits[dish.name] for dish in section.dishes})
             for heading in (section.name, *section.aliases):
@@ -300,9 +315,11 @@ class Index:
                     self._name(way, head, _exact(way) + (_ALIAS_OF_ANOTHER if named else _SECTION))
             for dish in section.dishes:
                 entity = self._entities[self._bits[dish.name].bit_length() - 1]
-                kinds = [
-                    one for name in (section.name, *section.aliases) if len(one := stems(name)) == 1
-                ]
+                kinds = {
+                    stems(name)[-1:]  # the sub of "Hot subs"
+                    for name in (section.name, *section.aliases)
+                    if len(stems(name)) == 1 or stems(name)[-1] in DISH_WORDS
+                }
                 for name in (dish.name, *dish.aliases):
                     words = stems(name)
                     for kind in kinds:
@@ -315,6 +332,25 @@ class Index:
             for word in _COMBO_WORDS:
                 if not any(meant.whole for meant in self._meant.get((word,), ())):
                     self._name((word,), head, 0.9)
+
+    def _choices_in_names(self) -> None:
+        """Let a choice stand in a name that ends as it does: "iced black tea" is an iced tea."""
+        several = Counter(
+            last
+            for item in self.items
+            for last in {stems(one)[-1] for one in (item.name, *item.aliases)}
+        )
+        for dish in self._menu.dishes:
+            entity = self._entities[self._bits[dish.name].bit_length() - 1]
+            *first, last = stems(dish.name)
+            for group in self._menu.groups(dish) if first else ():
+                for choice in group.choices:
+                    words = stems(choice.name)
+                    short = (*words, last)
+                    if last not in words and several[last] == 1 and short not in self._meant:
+                        self._name(short, entity, _PART, whole=False)  # sweet tea
+                    if len(words) > 1 and words[-1] == last and not set(words) & {*first}:
+                        self._name((*first, *words), entity, _exact((*first, *words)))
 
     def _sizes(self) -> None:
         surfaces: dict[Stems, str] = {}
@@ -383,15 +419,27 @@ class Index:
                     typed.setdefault(run, words)
                     partly.setdefault(run, {})[bit] = missing
         own_runs = {run: sum(bits) for run, bits in partly.items()}
+        names = [
+            name
+            for group in self._menu.options.values()
+            if of_group.get(group.name)
+            for name in {stems(n) for one in group.choices for n in (one.name, *one.aliases)}
+        ]
+        shared = {name for name, groups in Counter(names).items() if groups > 1}
         for group in self._menu.options.values():
             mask = of_group.get(group.name, 0)
             if not mask:
                 continue
-            headings = [
-                heading
+            headings = {
+                heading: name
                 for name in (group.name, *group.aliases)
                 if (heading := stems(name))[:1] not in MARKS
-            ]
+            }
+            kinds = {
+                heading[-1:]: name
+                for heading, name in headings.items()
+                if _is_kind(heading) and heading[-1:] not in headings
+            }
             for heading in headings:
                 whole = groups.get(heading)
                 if whole is None:
@@ -404,16 +452,20 @@ class Index:
             for choice in group.choices:
                 for name in (choice.name, *choice.aliases):
                     base = list(self._ways(stems(name)))
-                    spoken = [*base]
-                    for heading in headings:
-                        spoken += [(*base[0], *heading), (*heading, *base[0])]
-                    for way in spoken:
-                        entity = option(way, name)
+                    spoken = [(way, name) for way in base]
+                    for heading, called in (*headings.items(), *kinds.items()):
+                        # Almond milk, where almond is a syrup, too.
+                        words = f"{name} {called}" if base[0] in shared else name
+                        spoken += [((*base[0], *heading), words), ((*heading, *base[0]), words)]
+                    for way, words in spoken:
+                        entity = option(way, words)
                         entity.mask |= mask
                         if group.counted:
                             entity.tallied |= mask
                         if group.amounts:
                             entity.counted |= mask
+                        if group.halves:
+                            entity.halved |= mask
                         if group.least:
                             entity.chosen |= mask
                         if choice.name == group.default:
@@ -430,6 +482,7 @@ class Index:
             for bits in found:
                 mask |= bits
             if whole is not None:
+                whole.own |= own_runs.get(run, 0) & whole.mask  # the red onions of "no onions"
                 mask &= ~whole.mask
             if not mask:
                 continue
@@ -509,6 +562,11 @@ def _others(name: Stems) -> Iterator[Stems]:
             yield (*name[:at], *other, *name[at + 1 :])
 
 
+def _is_kind(heading: Stems) -> bool:
+    """Whether the last word of a group's name says what its choices are: the sauce of "wing sauce"."""
+    return len(heading) > 1 and heading[-1:] not in MARKS and heading[-1] not in _NO_KIND
+
+
 def _exact(name: Stems) -> float:
     return max(_LEAST, _EXACT - _EACH_WORD * (len(name) - 1))
 
@@ -549,9 +607,11 @@ def _says_little(word: str) -> bool:
 
 def _swapped(said: str, meant: str) -> float:
     """Rate a slip of one letter, or of two that changed places, in a longer word."""
-    if len(meant) < 5 or abs(len(said) - len(meant)) > 2:
+    if len(meant) < 4 or abs(len(said) - len(meant)) > 2:
         return 0.0
     slips = OSA.distance(said, meant, score_cutoff=2)
+    if len(meant) == 4:
+        return 78.0 if slips == 1 and len(said) == 4 and said[0] == meant[0] else 0.0
     if slips == 1 and said[0] == meant[0]:
         return 92.0
     return 80.0 if slips == 2 and len(meant) > 7 and said[0] == meant[0] else 0.0
@@ -610,9 +670,15 @@ _SOUNDS = (
 )
 _BESIDE = frozenset(("and", "with", "in", "on"))
 _PASSED_OVER = frozenset(("a", "of", "the", "an", "de"))
+_ADDED = frozenset(("and", "n"))
 _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "menu"))
+_NO_KIND = frozenset(
+    stem(word) for word in "add on choice extra option style side way kind".split()
+)
 _KIND_WORDS = {stem("cheese"): "cheese"}
 _PIECES = ("piece", "pcs", "pc")
+_DIGITS = {stem(word): str(number) for word, number in numbers.UNITS.items() if number < 13}
+_DIGITS |= {digit: word for word, digit in _DIGITS.items()}
 _COUNTS = frozenset(str(number) for number in range(1, 25))
 _CORRECTED = frozenset(
     stem(word)

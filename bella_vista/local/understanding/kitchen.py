@@ -73,6 +73,68 @@ class Kitchen:
         dish = self.dish(name)
         return tuple(dish.contains) if dish is not None else ()
 
+    def alternatives(self, name: str | None, words: Sequence[str]) -> tuple[str, ...]:
+        """Name what is in a dish and is a choice of a group from which some words choose."""
+        dish = self.dish(name)
+        if dish is None:
+            return ()
+        said = {stems(one) for one in words}
+        choices: set[tuple[str, ...]] = set()
+        for group in self._menu.groups(dish):
+            names = {stems(one) for c in group.choices for one in (c.name, *c.aliases)}
+            if names & said:
+                choices |= names
+        return tuple(one for one in dish.contains if stems(one) in choices)
+
+    def chooses(self, name: str, group: str, changes: Sequence[str]) -> bool:
+        """Whether some changes choose from a group of a dish."""
+        dish, said = self.dish(name), {stems(change) for change in changes}
+        return dish is not None and any(
+            stems(word) in said
+            for one in self._menu.groups(dish)
+            if one.name == group
+            for choice in one.choices
+            for word in (choice.name, *choice.aliases)
+        )
+
+    def choice(self, name: str | None, change: str) -> str:
+        """Return what was chosen without how much of it: the ranch of "extra ranch"."""
+        return max(self._choices(name, change), key=len, default=change)
+
+    def is_kind(self, name: str | None, change: str, words: str) -> bool:
+        """Whether a choice made for a dish is of the kind that words name: ranch is a dressing."""
+        dish, said = self.dish(name), stems(words)
+        if dish is None or change.startswith("no "):
+            return False
+        chosen = self.choice(name, change)
+        if said and set(said) < set(stems(chosen)):
+            return True
+        return any(
+            said == stems(heading)
+            for group in self._menu.groups(dish)
+            if any(choice.name == chosen for choice in group.choices)
+            for heading in (group.name, *group.aliases)
+        )
+
+    def same_group(self, name: str | None, change: str, words: str) -> bool:
+        """Whether a choice made for a dish is of the group that words choose another of."""
+        dish, made = self.dish(name), self.made(name, words)
+        if dish is None or change.startswith("no ") or not made:
+            return False
+        pair = {self.choice(name, change), self.choice(name, made[0])}
+        return len(pair) == 2 and any(
+            pair <= {choice.name for choice in group.choices} for group in self._menu.groups(dish)
+        )
+
+    def _choices(self, name: str | None, change: str) -> list[str]:
+        dish, said = self.dish(name), set(stems(change))
+        return [
+            choice.name
+            for group in (self._menu.groups(dish) if dish is not None else ())
+            for choice in group.choices
+            if set(stems(choice.name)) <= said
+        ]
+
     def fills(self, item: Item, words: str) -> bool:
         """Whether words choose something that has to be chosen for a thing and was not yet."""
         dish = self.dish(item.name)

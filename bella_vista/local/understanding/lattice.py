@@ -88,28 +88,45 @@ def lattice(
         entity = offered.get(stems[first])
         if entity is not None:
             edges[first].append(Edge("dish", first + 1, 0.6, entity, words=token.word))
+        _done(edges[first], tokens, first, index)
     _slips(edges, tokens, stems, index)
     _joined(edges, tokens, stems, index)
     passed: list[Passed] = []
-    _all_phrases(edges, tokens)
+    _all_phrases(edges, tokens, index)
     _asides(edges, tokens)
     for first, token in enumerate(tokens):
         here = edges[first]
         again = first > 0 and token.word == tokens[first - 1].word and not token.stop
         counted = first > 0 and token.word == "one" and tokens[first - 1].word in ("only", "just")
         kind = "number" if counted else ""
-        passed.append(Passed(0.2, "common") if again else _passing(token, here, kind))
+        found = Passed(0.2, "common") if again else _passing(token, here, kind)
+        if found.kind == "common" and not again and first and _is_number(edges[first - 1]):
+            if index.knows(stems[first]):
+                found = Passed(PASSED["small"], "common")  # the inch of "six inch"
+        passed.append(found)
     for here in edges:
         for edge in here:
             edge.code = hash((edge.does, edge.value, edge.entity.number))
     return Lattice(tokens, edges, passed)
 
 
-def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+def _done(here: list[Edge], tokens: Sequence[Token], first: int, index: Index) -> None:
+    """Find the verb of a choice, before what it is to be done to: "toast it", where one is "toasted"."""
+    word = tokens[first].word
+    if first + 1 == len(tokens) or tokens[first + 1].word not in _DONE_TO or len(word) < 3:
+        return
+    for done in (f"{word}ed", f"{word}d", f"{word}{word[-1]}ed"):
+        for _, meant in index.at([stem(done)], 0):
+            if meant.entity.kind == "option" and meant.whole and stem(done) != stem(word):
+                here.append(Edge("done", first + 1, 0.1, meant.entity, words=word))
+
+
+def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index) -> None:
+    said = tuple(token.word for token in tokens)
     for first, token in enumerate(tokens):
         if not token.stop:
             _numbers(edges[first], tokens, first)
-            _phrases(edges, tokens, first)
+            _phrases(edges, tokens, first, said, index)
 
 
 def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
@@ -265,27 +282,39 @@ def _slips(
 def _joined(
     edges: list[list[Edge]], tokens: Sequence[Token], stems: Sequence[str], index: Index
 ) -> None:
-    """Find names that were typed in two words: "cheese burger"."""
+    """Find names of which a word was typed in two: "bacon cheese burger"."""
     for at in range(len(tokens) - 1):
-        if (
-            tokens[at].stop
-            or tokens[at + 1].stop
-            or any(e.end == at + 2 and e.entity.number for e in edges[at])
-        ):
+        if tokens[at].stop or tokens[at + 1].stop:
             continue
         whole = stem(tokens[at].word + tokens[at + 1].word)
-        if len(whole) >= 5 and index.knows(whole):
-            for _, meant in index.at([whole], 0):
+        if len(whole) < 5 or not index.knows(whole):
+            continue
+        spelt = [*stems[:at], whole, *stems[at + 2 :]]
+        for first in range(max(0, at - _LONGEST_GAP), at + 1):
+            for length, meant in index.at(spelt, first) if not tokens[first].stop else ():
+                end = first + length + 1
+                if first + length <= at or any(
+                    edge.end == end and edge.entity is meant.entity for edge in edges[first]
+                ):
+                    continue
                 kind = meant.entity.kind
-                edges[at].append(
+                words = " ".join(token.word for token in tokens[first:end])
+                edges[first].append(
                     Edge(
                         "dish" if kind == "head" else kind,
-                        at + 2,
+                        end,
                         meant.cost + 0.1,
                         meant.entity,
-                        words=whole,
+                        words=words,
+                        whole=meant.whole,
+                        weak=meant.weak,
+                        plural=_plural(tokens[end - 1].word, meant.entity.words),
                     )
                 )
+
+
+def _is_number(here: Sequence[Edge]) -> bool:
+    return any(edge.does == "number" for edge in here)
 
 
 def _spelling(word: str) -> str:
@@ -303,7 +332,9 @@ def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
             here.append(Edge("filler", end, 0.1, words=words))
         if following in _PEOPLE or [token.word for token in tokens[end : end + 2]] == ["of", "us"]:
             here.append(Edge("filler", end + (1 if following in _PEOPLE else 2), 0.1, words=words))
-        here.append(Edge("number", end, 1.5 if of_people else 0.05, value=number[0], words=words))
+        this = words == "one" and first > 0 and tokens[first - 1].word in _THIS
+        cost = 1.5 if of_people else 1.0 if this else 0.05
+        here.append(Edge("number", end, cost, value=number[0], words=words))
 
 
 def _of_people(tokens: Sequence[Token], first: int, end: int) -> bool:
@@ -324,16 +355,20 @@ def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         here.append(Edge("of", end, 0.1, words="of the"))
 
 
-def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> None:
+def _phrases(
+    edges: list[list[Edge]],
+    tokens: Sequence[Token],
+    first: int,
+    said: tuple[str, ...],
+    index: Index,
+) -> None:
     here = edges[first]
     if tokens[first].word == "of":
         _of_so_many(here, tokens, first)
     named = any(edge.does in _NAMED and edge.whole for edge in here)
     for words, phrase in phrases().get(tokens[first].word, ()):
         end = first + len(words)
-        if end > len(tokens) or any(
-            tokens[first + at].word != word for at, word in enumerate(words)
-        ):
+        if said[first:end] != words:
             continue
         following = tokens[end] if end < len(tokens) else None
         if phrase.does == "solely" and (
@@ -341,6 +376,9 @@ def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
             or (first and tokens[first - 1].word in ("half", "side"))
         ):
             continue
+        if phrase.words.endswith("my mind") and following is not None:
+            if following.word in ("about", "on"):
+                continue  # that takes back what follows it
         if phrase.words in _LEFT and following is not None and following.word in ("out", "off"):
             continue
         if phrase.does == "because":
@@ -356,7 +394,9 @@ def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         if phrase.does == "plain" and any(edge.does == "size" for edge in here):
             cost += 1.2
         if phrase.does in ("note", "whole", "all", "plain") and any(
-            edge.does in ("option", "dish") and edge.whole and edge.end <= end for edge in here
+            edge.does in ("option", "dish") and edge.whole and edge.end <= end
+            for inside in edges[first : end if phrase.does == "plain" else first + 1]
+            for edge in inside
         ):
             cost += FILLER_ON_NAME
         if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
@@ -369,14 +409,23 @@ def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         if phrase.does == "instead" and following is not None and following.word == "of":
             if end + 2 >= len(tokens) or number_at(tokens, end + 2) is None:
                 cost += 2.0  # "instead of the hot dog", but "three shots instead of the one"
+        if phrase.does == "a" and phrase.words == "any" and (following is None or following.stop):
+            cost += 1.5  # "on any"
         if phrase.words == "make that":
             cost += 0.5
+        if words[-1] in _THAT and phrase.does in _POINTING and end < len(tokens):
+            if any(edge.does == "dish" for edge in edges[end]):
+                cost += 0.4  # "make that burger a double"
+        if phrase.does in _VERBS and first and tokens[first - 1].word in _ARTICLES:
+            cost += 1.0  # "the sub should be large"
         if phrase.does == "should" and len(words) == 1:
             cost += 0.25
         if phrase.does == "instead-of" and phrase.words == "not":
             cost += 0.7
         if phrase.does == "filler" and named and len(words) == 1:
             cost += FILLER_ON_NAME
+        if phrase.does == "swap" and len(words) == 1 and index.knows(tokens[first].stem):
+            cost += FILLER_ON_NAME  # a "sub" may be a sandwich
         here.append(
             Edge(
                 phrase.does, end, cost, value=_value(phrase.does, phrase.value), words=phrase.words
@@ -401,7 +450,8 @@ def _passing(token: Token, here: Sequence[Edge], kind: str) -> Passed:
     ):
         kind = "number"
     elif token.word in ("not", "never") or (
-        kinds & {"no", "remove", "amount", "half", "correct"} and "filler" not in kinds
+        kinds & {"no", "no-extra", "ordinal", "remove", "amount", "half", "correct"}
+        and "filler" not in kinds
     ):
         kind = "no"
     elif any(edge.does in _NAMED for edge in here):
@@ -434,7 +484,15 @@ _COUNTED_PEOPLE = [
 _AFTER_PEOPLE = frozenset("so and but today now tonight years year he she".split())
 _BEFORE_OPTIONS = frozenset("no extra without light hold".split())
 _SO_MANY = frozenset(("the", "those", "these", "my"))
+_DONE_TO = frozenset("it them that this those these the both my his her all one".split())
+_POINTING = frozenset(("it", "them", "filler"))
+_VERBS = frozenset(("swap", "change", "remove", "move", "keep", "add"))
+_THIS = frozenset(("this", "that"))
+_ARTICLES = frozenset(("the", "a", "my"))
+_THAT = frozenset(("that", "this", "those", "these"))
 _LEFT = frozenset(("leave it", "leave that"))
 _LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))
-_AFTER_NO = frozenset("wait sorry make actually i two three four five six just that it the".split())
+_AFTER_NO = frozenset(
+    "a an wait sorry make actually i two three four five six just that it the".split()
+)
 _WHOLE = {stem(word): word for word in ("please", "change", "large", "instead", "without")}

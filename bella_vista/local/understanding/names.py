@@ -8,6 +8,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from bella_vista.local.english import numbers, vocabulary
+from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.tokens import Token, Words
 from state.errors import Ambiguous, NotOnMenu
 from state.menu import Dish, Menu
@@ -20,6 +21,8 @@ _LONGEST = 7
 _LONGEST_PHRASE = 80
 """Characters of what may be a dish; no dish has a longer name."""
 _MARGIN = 5.0
+_LEAST_RUN, _LEAST_PART = 7, 3
+"""Letters of words that were typed without a space between them, and of each of them."""
 _NEVER_A_NAME = frozenset("a an the and with no to of for or in on i it me my you is are".split())
 
 
@@ -63,6 +66,7 @@ class Names:
         self._section_of: dict[str, str] = {}
         self._spellings: dict[str, str | None] = {}
         self._resolved: dict[str, Match] = {}
+        self._runs: dict[str, tuple[str, ...]] = {}
         self._fill()
         self._vocabulary = self._collect_vocabulary()
 
@@ -286,13 +290,50 @@ class Names:
 
     def spelt(self, words: Words) -> Words:
         """Put the menu's spelling in the place of slips of the pen."""
-        for index, token in enumerate(words.tokens):
+        for index, token in reversed(list(enumerate(words.tokens))):
             if token.stop or len(token.word) < 4 or not token.word.isalpha():
                 continue
+            rest = token.word.removeprefix("no")
+            if rest != token.word and len(rest) > 3 and not self._known(token):
+                if stem(rest) in self._vocabulary:
+                    words = words.taken_apart(index, ("no", rest))  # "noscallions"
+                    continue
             better = self._spelling(token)
             if better is not None:
                 words = words.corrected(index, better)
+            elif len(token.word) >= _LEAST_RUN and (several := self._run_together(token)):
+                words = words.taken_apart(index, several)
         return words
+
+    def _run_together(self, token: Token) -> tuple[str, ...]:
+        """Return the words of the menu that were typed as one: "saltpepperketchup"."""
+        word = token.word
+        if word not in self._runs:
+            if len(self._runs) > 20_000:
+                self._runs.clear()
+            self._runs[word] = () if self._known(token) else self._apart(word)
+        return self._runs[word]
+
+    def _known(self, token: Token) -> bool:
+        if token.stem in self._vocabulary or vocabulary.is_common(token.word):
+            return True
+        if token.word in small_words():
+            return True
+        return self.meaning(token.word) is not None
+
+    def _apart(self, word: str, most: int = 3) -> tuple[str, ...]:
+        for at in range(len(word) - _LEAST_PART, _LEAST_PART - 1, -1):
+            first, rest = word[:at], word[at:]
+            if not self._is_word(first):
+                continue
+            if self._is_word(rest):
+                return first, rest
+            if most > 2 and (others := self._apart(rest, most - 1)):
+                return first, *others
+        return ()
+
+    def _is_word(self, word: str) -> bool:
+        return stem(word) in self._vocabulary and word not in vocabulary.FUNCTION_WORDS
 
     def _spelling(self, token: Token) -> str | None:
         word = token.word
@@ -304,7 +345,7 @@ class Names:
 
     def _nearest(self, token: Token) -> str | None:
         word, own = token.word, token.stem
-        if own in self._vocabulary or vocabulary.is_common(word) or self.meaning(word) is not None:
+        if self._known(token):
             return None
         scores: dict[str, float] = {}
         near = process.extract(

@@ -7,10 +7,11 @@ from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Question
+from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Option, Said
 from state.menu.words import stems
 
-NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH = 2.0, 2.0, 1.0, 2.2, 0.6
+NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH, OTHER = 2.0, 2.0, 1.0, 2.2, 0.6, 0.5
 """What it costs a reading that it does not fit what is on the order."""
 
 
@@ -31,6 +32,7 @@ class Which:
     count: int | None
 
 
+USUAL = frozenset(("plain", "regular", "normal", "standard"))
 _AMOUNTS = frozenset(stems("no extra light double triple half other 1 2 3 4 5 6 7 8 9 on the side"))
 
 
@@ -133,6 +135,16 @@ class Outcome:
             for option in said.options
         )
 
+    def make_plain(self, item: Item, said: Said) -> None:
+        """Take "plain" and "regular" for what they say where they are no choice of a thing."""
+        mask = self.mask(item)
+        for option in [one for one in said.options if one.entity.words in USUAL]:
+            if not mask & option.entity.mask:
+                said.options.remove(option)
+                said.plain = True
+        if said.size is not None and said.size.words in USUAL and not mask & said.size.mask:
+            said.size, said.plain = None, True
+
     def is_called(self, item: Item, change: str, words: str) -> bool:
         """Whether a change of a thing is what some words name."""
         own, named = set(stems(change.removeprefix("no "))), set(stems(words))
@@ -149,12 +161,40 @@ class Outcome:
         """Return the things that have all these options, or lack them where they are to be left off."""
         return [item for item in items if all(self._made_with(item, one) for one in options)]
 
+    def described(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
+        """Return the things that some options tell from others: how they are made, or are called.
+
+        "The bacon one" is the one with bacon; else the one that is called so, or has it as it comes.
+        """
+        if made := self.made_with(items, options):
+            return made
+        if any(one.no for one in options):
+            return []
+        words = " ".join(one.entity.words for one in options)
+        return self.called(items, words) or [
+            item for item in items if all(self.has(item, one.entity.words) for one in options)
+        ]
+
+    def called(self, items: Sequence[Item], words: str) -> list[Item]:
+        """Return the things whose names hold some words."""
+        said = set(stems(words))
+        return [item for item in items if said <= set(stems(item.name or ""))]
+
     def _made_with(self, item: Item, option: Option) -> bool:
         return any(
             option.no == change.startswith("no ")
             and self.is_called(one, change, option.entity.words)
             for one in (item, *item.parts)
             for change in one.changes
+        )
+
+    def gave_way(self, mask: int) -> bool:
+        """Whether a line was of some dish, or had it in a combo, and no longer is or has."""
+        return any(
+            self.named(mask, (was, *was.parts)) and not self.named(mask, (item, *item.parts))
+            for item in self.touched
+            if item.line is not None
+            for was in (on_order(item.line, self.kitchen),)
         )
 
     def section(self, item: Item) -> str:
@@ -166,12 +206,18 @@ class Outcome:
         """Return the guest's words at some places."""
         return " ".join(self._words[at] for at in sorted(places))
 
+    def says_but(self, said: Said) -> bool:
+        """Whether a "but" stands between what something is called and how it is to be."""
+        first, last = said.named[1], min(said.told, default=said.named[1])
+        return "but" in self._words[first:last]
+
     # -- new things ------------------------------------------------------------------------------------------
 
     def make(self, said: Said) -> Item:
         """Make a thing of what was said; it is on no order yet."""
         names = self.index.names(self.narrowed(said.mask, said))
         quantity = None if said.few else said.count if said.count is not None else 1
+        names, said = self._called_by_option(names, said)
         item = Item(words=said.words, names=names, quantity=quantity)
         if said.strange:
             item.words = self.told({*said.unknown, *range(*said.named)})
@@ -187,6 +233,16 @@ class Outcome:
                 self.give(chosen, part)
                 item.parts.append(chosen)
         return item
+
+    def _called_by_option(self, names: tuple[str, ...], said: Said) -> tuple[tuple[str, ...], Said]:
+        """Take "pho with chicken" for the chicken pho, where several are called pho."""
+        for option in said.options if len(names) > 1 else ():
+            words = set(stems(option.entity.words))
+            called = tuple(name for name in names if words <= set(stems(name)))
+            if len(called) == 1 and not option.no:
+                rest = [one for one in said.options if one is not option]
+                return called, replace(said, options=rest)
+        return names, said
 
     def narrowed(self, mask: int, said: Said) -> int:
         """Keep of several dishes those that can be as it is said."""
@@ -240,8 +296,13 @@ class Outcome:
         if said.size is not None:
             item.size = said.size.words
         if said.only and said.options:
+            self._only(item, said.options)
             kept = {stem for option in said.options for stem in stems(option.entity.words)}
             contents = self.kitchen.contents(item.name)
+            if not any(self.kitchen.has(item.name, one.entity.words) for one in said.options):
+                contents = self.kitchen.alternatives(
+                    item.name, [one.entity.words for one in said.options]
+                )  # "just cream" leaves the ice in a coffee
             item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
         for option in said.options:
             self._put(item, option)
@@ -251,9 +312,25 @@ class Outcome:
             item.changes += [f"no {one}" for one in self.kitchen.contents(item.name)]
         item.notes += [note for note in said.notes if note not in item.notes]
 
+    def _only(self, item: Item, options: Sequence[Option]) -> None:
+        """Take off what was chosen of a group before: "with just ketchup"."""
+        for change in item.changes[: item.yielding]:
+            if any(self.kitchen.same_group(item.name, change, one.entity.words) for one in options):
+                item.changes.remove(change)
+                item.yielding -= 1
+
     def _put(self, item: Item, option: Option) -> None:
         """Give a thing an option; what says the opposite goes: "put the basil back on"."""
         words = option.entity.words
+        if option.no and option.amount and self._without(item, option):
+            return
+        chosen = self._chosen(item, option)
+        if chosen is not None:
+            choice = self.kitchen.choice(item.name, item.changes.pop(chosen))
+            item.yielding -= 1
+            if not option.no:
+                item.changes.append(option.of(choice))
+            return
         opposite = [
             change
             for change in item.changes[: item.yielding]
@@ -264,6 +341,31 @@ class Outcome:
             item.yielding -= 1
         if not opposite or self.kitchen.has(item.name, words) == option.no:
             item.changes.append(option.words)  # otherwise it is as it comes
+
+    def _without(self, item: Item, option: Option) -> bool:
+        """Take back how much there was to be: "no extra jalapenos"."""
+        much = [
+            at
+            for at, one in enumerate(item.changes)
+            if option.amount in one.split() and self.is_called(item, one, option.entity.words)
+        ]
+        for at in reversed(much):
+            del item.changes[at]
+            item.yielding -= at < item.yielding
+        return bool(much)
+
+    def _chosen(self, item: Item, option: Option) -> int | None:
+        """Find the choice that is there already and is meant: the ranch, by "easy on the dressing"."""
+        words, there = option.entity.words, item.changes[: item.yielding]
+        if not (option.no or option.amount or option.side) or option.half:
+            return None
+        if self.kitchen.made(item.name, words):
+            if any(self.is_called(item, one, words) for one in there):
+                return None
+        if option.no and self.kitchen.has(item.name, words):
+            return None
+        found = [at for at, one in enumerate(there) if self.kitchen.is_kind(item.name, one, words)]
+        return found[0] if len(found) == 1 else None
 
     def give_way(self, item: Item, options: Sequence[Option], for_: Sequence[str] = ()) -> bool:
         """Take off what is to give way: "ranch instead of blue cheese"; returns whether all was there."""
@@ -281,7 +383,9 @@ class Outcome:
             item.yielding -= at < item.yielding
         if gone:
             return True
-        others = [one for one in (*item.changes, *for_) if not one.startswith("no ")]
+        comes = self.kitchen.made(item.name, words) == ()
+        new = item.changes if comes else item.changes[item.yielding :]
+        others = [one for one in (*new, *for_) if not one.startswith("no ")]
         if any(self.kitchen.excludes(item.name, words, one) for one in others):
             return True  # the other choice takes its place by itself
         if self.kitchen.has(item.name, words):
@@ -301,8 +405,23 @@ class Outcome:
             return
         if said.count is not None:
             self.count(item, said.count)
+        if item.line is None and said.verb != "add":
+            item.yielding = len(item.changes)  # "with whole milk, actually make that skim"
+        if said.instead and item.yielding and item not in self.touched:
+            self._of_same_group(item, said.options)
         self.give(item, said)
         self.touch(item)
+
+    def _of_same_group(self, item: Item, options: Sequence[Option]) -> None:
+        """Take off the one choice of a group whose place another takes: "with lox instead"."""
+        old = item.changes[: item.yielding]
+        for option in options:
+            words = option.entity.words
+            mates = [one for one in old if self.kitchen.same_group(item.name, one, words)]
+            if len(mates) == 1 and not option.no and not option.amount:
+                item.changes.remove(mates[0])
+                old.remove(mates[0])
+                item.yielding -= 1
 
     def count(self, item: Item, count: int) -> None:
         """Make it so many; or of another size, where it comes by the piece."""
@@ -320,14 +439,17 @@ class Outcome:
             return
         if self._into_combo(item, said):
             return
-        fresh = self.make(said)
+        self.give_place(item, self.make(said))
+        if said.count is not None:
+            item.quantity = said.count
+
+    def give_place(self, item: Item, fresh: Item) -> None:
+        """Put another thing in the place of one; what was said of that stays as far as it can."""
         kept = [one for one in item.changes if self.kitchen.fits(fresh.name, one)]
         size = item.size if item.size and self.kitchen.size(fresh.name, item.size) else None
         self.become(item, fresh)
         item.size = fresh.size or size
         item.changes[:0] = kept
-        if said.count is not None:
-            item.quantity = said.count
 
     def become(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one."""

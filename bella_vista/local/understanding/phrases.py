@@ -60,6 +60,17 @@ def small_words(language: str = "en") -> frozenset[str]:
     )
 
 
+@cache
+def notes(language: str = "en") -> frozenset[str]:
+    """Return what a kitchen can do and no menu lists."""
+    return frozenset(
+        phrase.words
+        for several in phrases(language).values()
+        for _, phrase in several
+        if phrase.does == "note"
+    )
+
+
 _VALUED = ("ordinal", "amount", "number", "heard")
 
 

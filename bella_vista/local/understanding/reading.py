@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bella_vista.local.understanding.index import Entity
+from bella_vista.local.understanding.lattice import Edge
 from bella_vista.local.understanding.search import Act, Reading
 from bella_vista.local.understanding.tokens import number_at, tokenize
 
@@ -19,6 +20,8 @@ class Option:
         half: ``half`` or ``other half``.
         count: How many of it.
         side: Whether it is to lie beside.
+        place: Where it was said.
+        carried: Whether the "no" was said of what comes before it in a list.
     """
 
     entity: Entity
@@ -27,11 +30,16 @@ class Option:
     half: str = ""
     count: int = 1
     side: bool = False
+    place: int = -1
+    carried: bool = False
 
     @property
     def words(self) -> str:
         """It in words that the menu understands."""
-        words = self.entity.words
+        return self.of(self.entity.words)
+
+    def of(self, words: str) -> str:
+        """Return the same said of something else: "light", of a choice that is on the order."""
         if self.no:
             words = f"no {words}"
         else:
@@ -67,6 +75,8 @@ class Said:
         definite: Whether "the" was said.
         partial: Whether so many OF something are meant.
         more: Whether one more is wanted.
+        plain: Whether it is to be as it comes.
+        usual: The words that say so.
         options: How it is to be.
         told: The places of the words of its options.
         unknown: The places of words that say how it is to be and are not on the menu.
@@ -78,11 +88,14 @@ class Said:
         off: Whether what is named is to go off.
         denied: Whether the head itself is not wanted.
         plural: Whether the head was said of several.
+        both: Whether "both" was said.
         half: Whether half of so many are meant.
         weak: Whether the head is only part of another name.
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
         besides: Whether it comes beside what is there: "a cola too".
+        spared: Whether it is all that stays: "remove everything but the cola".
+        outdone: The number or the size in whose place it comes: "three instead of two".
         kept: Whether it is to stay as it is: "the cola is fine".
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
@@ -112,6 +125,7 @@ class Said:
     partial: bool = False
     more: bool = False
     plain: bool = False
+    usual: str = ""
     bare: bool = False
     only: bool = False
     each: bool = False
@@ -120,11 +134,14 @@ class Said:
     off: bool = False
     denied: bool = False
     plural: bool = False
+    both: bool = False
     half: bool = False
     weak: bool = False
     strange: bool = False
     back: bool = False
     besides: bool = False
+    spared: bool = False
+    outdone: Edge | None = None
     kept: bool = False
     copies: bool = False
     exact: bool = False
@@ -162,6 +179,11 @@ class Said:
         )
 
     @property
+    def only_counts(self) -> bool:
+        """Whether nothing but a number is said, and perhaps words that are not on the menu."""
+        return not (self.head or self.ref or self.options or self.notes or self.parts)
+
+    @property
     def number(self) -> int | None:
         """How many, where "a" counts as one."""
         return 1 if self.count is None and self.article else self.count
@@ -182,7 +204,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     now = to = Said()
     meant = False
     ends, named, instead, exact, taken_back = -1, None, False, False, False
-    resized = False
+    resized = rather = False
     first = now
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
@@ -205,6 +227,13 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     to.unknown.append(act.first)
                     to.strange = to.strange or (named.does == "dish" and not named.whole)
                     ends = act.first + 1
+                elif (
+                    (kind in _TELLING and ahead in ("begin", ""))
+                    and (now.number and now.only_counts)
+                    and now is not first
+                ):
+                    passed.pop()
+                    now.unknown.append(act.first)  # "two coffees", where there are none
                 elif after and kind in ("food", "word") and now.head is not None:
                     passed.pop()
                     to.unknown.append(act.first)
@@ -222,11 +251,12 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 now = to = Said(verb, act.first, correct, firmly, correct and meant, joint)
                 now.exact, exact = exact, False
                 now.kept = verb == "keep"
+                now.instead, rather = rather, False
                 said.append(now)
             case "correct":
                 taken_back, resized = True, False
                 meant = bool(set(edge.words.split()) & _MEANT)
-                instead = edge.words not in _MILD
+                instead = edge.words not in _MILD or ahead == "exactly"
             case "become" | "should":
                 if act.does == "should":
                     now.verb = "change"
@@ -236,10 +266,11 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 if said:
                     now.instead = True
                 else:
-                    now = to = Said(instead=True)
+                    rather = True
             case _:
-                if act.does == "option" and instead and to.options:
-                    _correct_option(to, act, only=exact, again=resized)
+                if act.does == "option" and instead:
+                    if to.options:
+                        _correct_option(to, act, only=exact, again=resized)
                     instead = False
                 if act.does == "size" and ahead in ("part", "parts"):
                     now.ahead = edge.entity
@@ -351,6 +382,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 f"{now.words} {edge.words}",
             )
             now.combo = edge.entity
+            now.definite = now.definite or bool(act.value)
         case "parts":
             now.parts.append(Said(count=int(act.value)))
         case "part":
@@ -368,12 +400,14 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "ref":
             to.ref = str(act.value)
             to.plural = to.plural or edge.words == "ones"
+            to.both = edge.words.startswith("both")
             if to.ref == "of-them":
                 now.partial = True
         case "size":
             to.size, to.ends = edge.entity, edge.end
         case "option":
             option = _option(edge.entity, act.value)
+            option.place = act.first
             if option.half == "half" and any(one.half == "half" for one in to.options):
                 option.half = "other half"
             to.options.append(option)
@@ -382,13 +416,15 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "replaced":
             to.replaced.append(Option(edge.entity))
         case "half":
-            if to.options:
-                to.options[-1].half = str(act.value)
+            _halve(to.options, str(act.value))
         case "side":
             if to.options:
-                to.options[-1].side = True
+                beside = to.options[-1]
+                beside.side = True
+                beside.no = beside.no and not beside.carried  # "no egg, mayo on the side"
         case "plain":
             to.plain = True
+            to.usual = edge.words
         case "bare":
             to.bare = True
         case "only":
@@ -403,8 +439,12 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "free":
             if to.options:
                 to.options[-1].no = True
+        case "outdone":
+            now.outdone = edge
         case "copied":
             now.copies = True
+        case "spare":
+            now.spared = True
         case "back":
             now.back = True
         case "kept":
@@ -454,6 +494,18 @@ def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
         to.options.pop()
 
 
+def _halve(options: list[Option], half: str) -> None:
+    """Put the last option on a half, and those before it where another half is told already.
+
+    "Pepperoni on one half, mushrooms and onions on the other"; but "onions, and ham on one half".
+    """
+    for at, option in reversed(list(enumerate(options))):
+        told = any(one.half for one in options[:at])
+        if option.half or option.no or (option is not options[-1] and not told):
+            return
+        option.half = half
+
+
 def _left_off(options: list[Option]) -> None:
     """Take the last things named for things to leave off: "onions and tomatoes left out"."""
     for option in reversed(options):
@@ -478,8 +530,8 @@ def _put_on(now: Said) -> None:
 def _option(entity: Entity, pend: Sequence[tuple[str, str | int]]) -> Option:
     option = Option(entity)
     for kind, value in pend:
-        if kind == "no":
-            option.no = True
+        if kind in ("no", "carried"):
+            option.no, option.carried = True, kind == "carried"
         elif kind == "amount":
             option.amount = str(value)
         elif kind == "half":

@@ -274,7 +274,8 @@ class Search:
         correct = state[JOINT] == _CORRECT
         if correct and edge.does == "dish" and state[HEAD] > 0 and state[FLAGS] & OPTIONED:
             cost += RATHER_OPTION
-        self._act(state, "begin", edge, place, (verb, correct, state[JOINT]))
+        joint = _NOTHING if state[JOINT] == _VERB else state[JOINT]  # they mean the same here
+        self._act(state, "begin", edge, place, (verb, correct, joint))
         state[OP], state[VERB], state[HEAD], state[MASK] = verb, "", 0, self._index.all
         state[NUM] = state[SIZE] = state[SAID] = 0
         state[PEND], state[NEG], state[OWN] = (), False, self._index.all
@@ -373,11 +374,19 @@ class Search:
         return 0.0
 
     def _ref(self, state: State, edge: Edge, place: int) -> float:
+        if edge.does == "one" and _follows(state, "the"):
+            self._definite(state, edge, place)
         state[HEAD] = -2 if edge.does in ("it", "one", "same", "again") else -1
         self._act(state, "ref", edge, place, edge.does)
         if edge.does == "of-them":
             state[FLAGS] |= POINTED
         return 0.0 if not state[PEND] else UNFOUND
+
+    def _turned(self, state: State, edge: Edge, place: int) -> float:
+        """Take "can that be" for the thing that was spoken of last, and what it should be."""
+        state[HEAD] = -2
+        self._act(state, "ref", edge, place, "it")
+        return self._should(state, edge, place)
 
     def _head(self, state: State, edge: Edge, place: int) -> float:
         entity = edge.entity
@@ -401,10 +410,11 @@ class Search:
     def _amount_of_head(self, state: State, place: int) -> float:
         """Take "extra" before a dish as one more of it, and half of it as it stands."""
         pend, state[PEND] = state[PEND], ()
-        if pend == (("no", ""),):
+        if pend[:1] == (("no", ""),):
+            doubled = state[OP] == "remove"
             state[OP] = "remove"
             self._act(state, "deny", None, place)
-            return 3.0 if state[NUM] > 0 else 0.3
+            return 3.0 if state[NUM] > 0 or doubled else 0.3
         if pend and pend[0][0] == "amount" and pend[0][1] == "extra":
             self._act(state, "more", None, place)
             return 1.0
@@ -429,7 +439,7 @@ class Search:
     def _combo(self, state: State, edge: Edge, place: int) -> float:
         state[MASK] = edge.entity.mask & self._index.combos
         state[HEAD] = edge.entity.number
-        self._act(state, "combo", edge, place)
+        self._act(state, "combo", edge, place, _follows(state, "the"))
         return 0.0
 
     def _size(self, state: State, edge: Edge, place: int) -> float:
@@ -448,6 +458,10 @@ class Search:
         entity = edge.entity
         if state[VERB] == "instead-of":
             return None
+        if state[VERB] == "remove":
+            return None  # "add ham and take off the olives"
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+            return None  # "remove the olives and put ham on it"
         pend = state[PEND]
         denied = state[NEG] or pend[:1] == (("no", ""),)
         cost = 0.0
@@ -472,6 +486,14 @@ class Search:
                 cost = ALREADY
             if not denied and (state[HEAD] == 0 or fits != state[MASK]):
                 state[MASK] = fits
+        if (
+            pend
+            and pend[0][0] == "half"
+            and entity.kind == "option"
+            and entity.halved != entity.mask
+        ):
+            if not fits & entity.halved:
+                cost += UNFOUND  # "a half, cold": a size of the sandwich
         tally = [value for kind, value in pend if kind == "count"]
         if tally and not fits & entity.tallied:
             cost += (
@@ -480,10 +502,20 @@ class Search:
         state[SAID] += 1
         state[FLAGS] |= OPTIONED
         self._act(
-            state, "option", edge, place, (*pend, ("no", "")) if state[NEG] and not pend else pend
+            state,
+            "option",
+            edge,
+            place,
+            (*pend, ("carried", "")) if state[NEG] and not pend else pend,
         )
         state[NEG] = denied
         state[PEND] = ()
+        return cost
+
+    def _done(self, state: State, edge: Edge, place: int) -> float | None:
+        cost = self._option(state, edge, place)
+        state[JOINT] = _ON
+        self._act(state, "on", None, place)
         return cost
 
     def _replaced(self, state: State, edge: Edge, place: int) -> float:
@@ -494,6 +526,7 @@ class Search:
     def _outdone(self, state: State, edge: Edge, place: int) -> float:
         """Pass over the size or number that gave way: "a large instead of a small"."""
         state[VERB] = ""
+        self._act(state, "outdone", edge, place)
         return 0.0
 
     def _drop(self, state: State, edge: Edge, place: int) -> float | None:
@@ -514,7 +547,8 @@ class Search:
     def _deny(self, state: State, edge: Edge, place: int) -> float | None:
         if state[PEND]:
             return None
-        state[PEND] = (("no", ""),)
+        extra = edge.does == "no-extra"
+        state[PEND] = (("no", ""), ("amount", "extra")) if extra else (("no", ""),)
         return 0.0
 
     def _halved(self, state: State, edge: Edge, place: int) -> float:
@@ -524,6 +558,7 @@ class Search:
         return 0.0
 
     def _beside(self, state: State, edge: Edge, place: int) -> float:
+        state[NEG] = False
         self._act(state, "side", None, place)
         return 0.0
 
@@ -568,6 +603,11 @@ class Search:
         self._act(state, "besides", None, place)
         return 0.0
 
+    def _spare(self, state: State, edge: Edge, place: int) -> float:
+        state[OP] = "remove"
+        self._act(state, "spare", None, place)
+        return 0.0
+
     def _copied(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "copied", None, place)
         return 0.0
@@ -592,7 +632,8 @@ class Search:
 
     def _instead(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "instead", None, place)
-        return 0.0
+        # "Remove the sausage, ham instead": one of the two comes.
+        return 3.0 if state[OP] == "remove" and state[SAID] > 1 and state[PLACE] != "out" else 0.0
 
     def _correct(self, state: State, edge: Edge, place: int) -> float:
         state[JOINT] = _CORRECT
@@ -609,6 +650,10 @@ class Search:
 
     def _become(self, state: State, edge: Edge, place: int) -> float:
         cost = 0.0
+        if edge.words == "one" and state[SAID] > 0 and edge.does == "number":
+            cost = 0.6  # "the small one should be large and the large one small"
+        if edge.does == "dish" and _follows(state, "all"):
+            cost = 1.0  # "make both coffees large"
         if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:
             cost = NOT_IN_IT  # it is swapped "for" something
         if not state[FLAGS] & TURNED:
@@ -670,8 +715,22 @@ def _combo_of(search: Search, state: State, edge: Edge) -> bool:
     return any(combos & bit and parts & state[MASK] for bit, parts in search._index.parts.items())
 
 
+def _just_named(state: State) -> bool:
+    """Whether "the" and a name stand just before: "on the veggie one"."""
+    named, before = state[STEPS]
+    return named.edge.does == "dish" and before is not None and before[0].edge.does == "the"
+
+
+def _follows(state: State, does: str) -> bool:
+    """Whether the words just before are of a class."""
+    return state[STEPS] is not None and bool(state[STEPS][0].edge.does == does)
+
+
 _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
-    "uncounted": lambda _, s, e: s[NUM] <= 0,
+    "uncounted": lambda _, s, e: (
+        s[NUM] <= 0 and s[JOINT] != _WITH and not (s[SAID] and s[JOINT] == _AND)
+    ),
+    "carried": lambda _, s, e: s[JOINT] == _WITH,
     "counted": lambda _, s, e: s[NUM] > 0,
     "corrected": lambda _, s, e: s[JOINT] == _CORRECT,
     "times": lambda _, s, e: s[JOINT] == _TIMES,
@@ -686,12 +745,14 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     ),
     "replacing": lambda _, s, e: s[VERB] == "instead-of",
     "combined": lambda search, s, e: s[HEAD] > 0 and bool(s[MASK] & search._index.combos),
+    "combos": lambda search, s, e: s[NUM] > 1 and bool(s[MASK] & search._index.combos),
     "swapping": lambda _, s, e: (
         s[VERB] == "swap" or (s[VERB] == "instead-of" and not s[HEAD] and not s[FLAGS] & EARLIER)
     ),
+    "pointed": lambda _, s, e: bool(s[FLAGS] & POINTED),
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
-    "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0,
+    "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (_WITH, _AND),
     "known": lambda search, s, e: search._known,
     "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
     "put": lambda _, s, e: s[JOINT] == _ON,
@@ -701,8 +762,11 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "adjoining": lambda _, s, e: (
         s[JOINT] == _NOTHING
         and s[HEAD] > 0
-        and not (s[SAID] or s[SIZE])
-        and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
+        and (
+            _just_named(s)
+            or not (s[SAID] or s[SIZE])
+            and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
+        )
     ),
     "ordered": lambda search, s, e: s[HEAD] > 0 and search._known,
     "headful": lambda _, s, e: s[HEAD] > 0,
@@ -712,6 +776,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
         and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
     ),
     "told": lambda _, s, e: bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
+    "emptying": lambda _, s, e: s[HEAD] == -1,
     "dropping": lambda _, s, e: s[VERB] == "remove",
     "changing": lambda _, s, e: s[OP] in _CHANGING,
     "becoming": _becoming,
@@ -722,10 +787,25 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _IDLE = frozenset(("filler", "aside"))
 _JOINING = frozenset(
-    ("only", "and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a")
+    (
+        "only",
+        "exactly",
+        "and",
+        "or",
+        "but",
+        "with",
+        "on",
+        "for",
+        "times",
+        "comma",
+        "stop",
+        "the",
+        "a",
+    )
 )
 _VERBS = frozenset(
     (
+        "done",
         "keep",
         "stays",
         "move",

@@ -34,7 +34,8 @@ class Settling:
         """Return the commands that order it, or what has to be asked first."""
         if item.quantity == 0:
             return [], []
-        wanted = _split(self._dealt_out(item))
+        combo = self._kitchen.combo(item.name)
+        wanted = self._dealt_combos(item, combo) if combo else _split(self._dealt_out(item))
         drafts: list[Draft] = []
         questions: list[Question] = []
         for one in wanted:
@@ -44,6 +45,24 @@ class Settling:
             elif draft is not None:
                 drafts.append(draft)
         return drafts, questions
+
+    def _dealt_combos(self, item: Item, combo: Combo) -> list[Item]:
+        """Give each combo its own: "two combos with fries, one with a cola and one with a lemonade"."""
+        number = item.quantity or 1
+        shares: list[list[Item]] = [[] for _ in range(number)]
+        left = list(item.parts)
+        for part in combo.parts if number > 1 else ():
+            seated = [one for one in left if one.name in part.dishes]
+            left = [one for one in left if one not in seated]
+            if len(seated) == number * part.choose > part.choose:
+                for at, one in enumerate(seated):
+                    shares[at // part.choose].append(one)
+            else:
+                for share in shares:
+                    share.extend(seated)
+        if left or all(share == shares[0] for share in shares):
+            return [item]
+        return [replace(item, quantity=1, parts=list(share)) for share in shares]
 
     def _dealt_out(self, item: Item) -> Item:
         """Give each its own: "three shakes: vanilla, chocolate without cream and strawberry"."""
@@ -137,7 +156,8 @@ class Settling:
         if item.size is not None:
             item = replace(item, size=self._menu.size(dish, item.size))
         item = replace(item, changes=[*item.changes, *self._said_in_name(item, dish)])
-        good, question = self._changes(item, dish)
+        good, notes, question = self._changes(item, dish)
+        item = replace(item, notes=[*item.notes, *(n for n in notes if n not in item.notes)])
         if question is not None:
             return None, question
         item = replace(item, changes=good)
@@ -148,7 +168,16 @@ class Settling:
             chosen = self._menu.choose(dish, item.size or any_size(dish), item.changes)
         except OrderError as error:
             return None, Question(error.code, dict(error.facts), self._draft(item))
-        return self._draft(replace(item, changes=[one.words for one in chosen])), None
+        changes = [one.words for one in chosen]
+        if item.line is None and not item.copied and item.source is None:
+            changes = self._without_what_is_in_it(changes, item.size, dish)
+        return self._draft(replace(item, changes=changes)), None
+
+    def _without_what_is_in_it(self, changes: list[str], size: str | None, dish: Dish) -> list[str]:
+        """Leave out what a dish has anyway, though it can be added as well: "a burger with ketchup"."""
+        contents = {stems(content) for content in dish.contains}
+        rest = [change for change in changes if stems(change) not in contents]
+        return rest if rest == changes or self._complete(dish, size, rest) else changes
 
     def _too_many(self, item: Item, draft: Draft) -> Question | None:
         limit = self._menu.restaurant.limits.quantity
@@ -159,16 +188,13 @@ class Settling:
 
     def _counted_in_pieces(self, item: Item, dish: Dish) -> Item:
         """Take "six nigiri" as one portion where six pieces are a size."""
-        if (
-            item.size is None
-            and item.quantity is not None
-            and item.quantity > 1
-            and dish.size_needed
-        ):
+        if item.size is None and item.quantity is not None and item.quantity > 1:
             for size in dish.sizes:
                 words = stems(size)
                 if words[:1] == (str(item.quantity),) and words[1:] in ((), *_PIECES):
                     return replace(item, size=size, quantity=1)
+            if not dish.size_needed:
+                return item
             most = max(dish.sizes, key=_pieces_in)
             if all(map(_pieces_in, dish.sizes)) and item.quantity > _pieces_in(most):
                 portions, left = divmod(item.quantity, _pieces_in(most))
@@ -185,9 +211,13 @@ class Settling:
             return Question(error.code, dict(error.facts), self._draft(replace(item, size=None)))
         return None
 
-    def _changes(self, item: Item, dish: Dish) -> tuple[list[str], Question | None]:
-        """Keep the changes that are possible; return a question about the first that is not."""
+    def _changes(self, item: Item, dish: Dish) -> tuple[list[str], list[str], Question | None]:
+        """Keep the changes that are possible; return a question about the first that is not.
+
+        What no menu lists and a kitchen can do becomes a note: "ranch on the side".
+        """
         good: list[str] = []
+        beside: list[str] = []
         bad: OrderError | None = None
         size = item.size or any_size(dish)
         old = list(item.changes[: item.yielding])
@@ -197,25 +227,40 @@ class Settling:
             try:
                 self._menu.choose(dish, size, [*good, words])
             except ChoiceMissing as error:
+                if self._other_of_group(dish, words, item.changes):
+                    continue
                 if error.facts.get("group") and not self._starts_group(dish, words):
                     good.append(words)
                 else:
                     bad = bad or error
             except OrderError as error:
+                if self._other_of_group(dish, words, item.changes):
+                    continue  # "no bun, a lettuce wrap"
+                if " half " in f" {words}" and self._contained_half(dish, words):
+                    continue  # "half mushrooms, half just cheese"
                 bad = bad or error
                 plain = words.removesuffix(" on the side")
-                if plain != words and self._possible(dish, size, [*good, plain]):
-                    good.append(plain)  # it can be had, but not beside
+                own = self._own_beside(dish, plain) if plain != words else None
+                if own is not None and self._possible(dish, size, [*good, own]):
+                    good.append(own)
+                    bad = None if bad is error else bad
+                elif plain != words and self._starts_group(dish, plain):
+                    beside.append(words)
+                    bad = None if bad is error else bad
+                elif plain != words and self._possible(dish, size, [*good, plain]):
+                    good.append(plain)
+                    beside.append(words)
+                    bad = None if bad is error else bad
             else:
                 good.append(words)
         if bad is None:
-            return good, None
+            return good, beside, None
         facts = dict(bad.facts)
         facts.setdefault("name", dish.name)
         most = self._most(dish, str(facts.get("words") or ""))
         if most is not None:
             facts["most"] = most
-        return good, Question(bad.code, facts, self._draft(replace(item, changes=good)))
+        return good, beside, Question(bad.code, facts, self._draft(replace(item, changes=good)))
 
     def _gives_way(
         self, dish: Dish, size: str | None, good: list[str], old: Sequence[str], words: str
@@ -255,6 +300,13 @@ class Settling:
             for name in (choice.name, *choice.aliases)
         )
 
+    def _complete(self, dish: Dish, size: str | None, changes: Sequence[str]) -> bool:
+        try:
+            self._menu.choose(dish, size or any_size(dish), changes)
+        except OrderError:
+            return False
+        return True
+
     def _possible(self, dish: Dish, size: str | None, changes: Sequence[str]) -> bool:
         try:
             self._menu.choose(dish, size, changes)
@@ -266,13 +318,19 @@ class Settling:
 
     def _said_in_name(self, item: Item, dish: Dish) -> list[str]:
         """Find choices in what a dish was called: the bread of a pastrami on rye."""
-        said = set(stems(item.words)) - set(stems(dish.name))
+        said, name = set(stems(item.words)), stems(dish.name)
         return [
             choice.name
             for group in self._menu.groups(dish)
-            if group.least and group.default is None
             for choice in group.choices
-            if set(stems(choice.name)) <= said
+            if set(words := stems(choice.name)) <= said
+            and not set(words) & {*name[:-1]}
+            and (
+                len(words) > 1 and words[-1] == name[-1]  # an iced black tea
+                if set(words) & {*name}
+                else (group.least and group.default is None)  # a pastrami on rye
+                or {*words, name[-1]} == said  # a sweet tea
+            )
         ][:1]
 
     def _starts_group(self, dish: Dish, words: str) -> bool:
@@ -282,6 +340,25 @@ class Settling:
             said == stems(heading)
             for group in self._menu.groups(dish)
             for heading in (group.name, *group.aliases)
+        )
+
+    def _own_beside(self, dish: Dish, words: str) -> str | None:
+        """Return what a dish has and some words mean, to lie beside it: "vinaigrette on the side"."""
+        said = stems(words)
+        called = [c for c in dish.contains if said and said == stems(c)[-len(said) :]]
+        return f"{called[0]} on the side" if len(called) == 1 else None
+
+    def _contained_half(self, dish: Dish, words: str) -> bool:
+        _, _, rest = words.partition("half ")
+        return stems(rest) in {stems(content) for content in dish.contains}
+
+    def _other_of_group(self, dish: Dish, words: str, changes: Sequence[str]) -> bool:
+        """Whether words leave off a whole group of which something else is chosen."""
+        said = stems(words.removeprefix("no "))
+        return words.startswith("no ") and any(
+            self._kitchen.chooses(dish.name, group.name, changes)
+            for group in self._menu.groups(dish)
+            if said in {stems(one) for one in (group.name, *group.aliases)}
         )
 
     def _instead_of(self, dish: Dish) -> Iterable[str]:
@@ -312,6 +389,12 @@ class Settling:
                 return None, Question(question.code, question.facts, waiting)
             parts.append(settled)
         item = replace(item, parts=parts)
+        names = [part.name or "" for part in parts]
+        for at, name in enumerate(names):
+            if not self._kitchen.room_for(combo, names[:at], name):
+                fewer = replace(item, parts=parts[:at])
+                facts = {"name": combo.name, "words": name, "possible": []}
+                return None, Question("choice_not_possible", facts, self._draft(fewer))
         open_part = self._kitchen.open_part(combo, [part.name or "" for part in parts])
         if open_part is not None:
             count, possible = open_part

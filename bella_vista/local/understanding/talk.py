@@ -6,6 +6,7 @@ from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import Draft
 from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.phrases import notes
 from bella_vista.local.understanding.tokens import Words
 
 _SURE = (
@@ -213,8 +214,8 @@ def _begun(said: str) -> str:
 def bare(words: Words) -> str:
     """Return the words of a clause without stops, and without politeness around them."""
     run = [token.word for token in words.tokens if not token.stop]
-    while len(run) > 1 and run[0] in words_of("soft words"):
-        run.pop(0)
+    while len(run) > 1 and run[0] in words_of("soft words") and " ".join(run) not in notes():
+        run.pop(0)  # "well done" is how a steak is wanted
     while len(run) > 1 and run[-1] in words_of("soft after"):
         run.pop()
     return " ".join(run)

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from bella_vista.local.understanding.items import Item
-from bella_vista.local.understanding.outcome import Outcome
+from bella_vista.local.understanding.outcome import NOT_THERE, OTHER, USUAL, Outcome
 from bella_vista.local.understanding.reading import Said
 
-_USUAL = ("regular", "normal", "standard")
 _EVERY = ("all", "whole", "neither")
 _TAKING = ("remove", "instead-of")
 
@@ -28,6 +27,8 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
         # "one with ham, one with egg, the third ..."
         if source is not None and said.ordinal is not None:
             items = [*(item for item in things if item.source is source), source]
+    if said.ordinal == 1 and len(items) == 1 and items[0] is not things[0]:
+        return []  # "the first sandwich" may be one that the menu calls otherwise
     return _counted_off(said, items) if said.ordinal is not None else items
 
 
@@ -49,23 +50,30 @@ def _described(outcome: Outcome, said: Said, items: list[Item]) -> list[Item]:
         items = made
         said.options = []
     if said.size is not None:
-        items = sized(outcome, items, said.size.words) or items
+        so_large = sized(outcome, items, said.size.words)
+        outcome.penalty += 0.0 if so_large else NOT_THERE / 2
+        items = so_large or items
     return ([item for item in items if not item.changes] or items) if said.plain else items
 
 
 def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -> list[Item]:
     items = things
     if tells and said.options:
-        items = outcome.made_with(things, said.options)
+        items = outcome.described(things, said.options)
+        if said.ref == "one" and said.definite and not items:
+            items = _other_one(outcome)
         if items:
             said.options = []
         elif said.ref == "one":
             return []
         items = items or things
     if tells and said.size is not None:
-        said.plain = said.plain or said.size.words in _USUAL
+        said.plain = said.plain or said.size.words in USUAL
         items = items if said.plain else sized(outcome, items, said.size.words) or items
-    if tells and said.plain:
+    called = outcome.called(items, said.usual) if tells and said.plain else []
+    if len(called) == 1:
+        items = called
+    elif tells and said.plain:
         plain = [item for item in items if not item.changes]
         beside = [i for i in plain if any(o.changes and o.name == i.name for o in items)]
         items = beside or plain or items
@@ -94,6 +102,16 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
     if said.ref == "one" and said.count is not None:
         return many[-1:] or items[-1:]
     return [outcome.last] if outcome.last in items and outcome.last else items[-1:]
+
+
+def _other_one(outcome: Outcome) -> list[Item]:
+    """Return the other of two: "the iced latte ... and the hot one"."""
+    one = outcome.spoken
+    if one is None or one not in outcome.touched:
+        return []
+    others = [item for item in outcome.there if item is not one and item.names == one.names]
+    outcome.penalty += OTHER
+    return others if len(others) == 1 else []
 
 
 def _counted_off(said: Said, items: list[Item]) -> list[Item]:

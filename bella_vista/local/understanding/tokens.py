@@ -22,7 +22,7 @@ _WORDS = re.compile(
     r"|(?P<stop>[.?!;\n]+|[,:()/\[\]\u2013\u2014]| - )"
 )
 _HALF_OF_DAY = re.compile(r"(?<=[\d\s])([AaPp])\.\s?[Mm]\.?(?![^\W_])")
-_SIGNS = {"&": "and", "+": "plus", "½": "half", "×": "x"}
+_SIGNS = {"&": "and", "+": "plus", "%": "percent", "½": "half", "×": "x"}
 _STOPS = {"\u2013": ",", "\u2014": ",", " - ": ",", "/": "/", "[": "(", "]": ")"}
 
 
@@ -53,6 +53,7 @@ class Token:
 
 
 _WITHOUT = re.compile(r"(?<!\w)w/o(?!\w)", re.IGNORECASE)
+_INCHES = re.compile(r"(?<=\d)\s?[\"\u201d\u2033](?=[\s,.;!?]|$)")
 _YOU_ALL = re.compile(r"\by['\u2019]all\b", re.IGNORECASE)
 
 
@@ -62,6 +63,7 @@ def clean(text: str) -> str:
     text = "".join(_visible(character) for character in text)
     text = _HALF_OF_DAY.sub(r"\1m", text)
     text = _WITHOUT.sub("without", text)
+    text = _INCHES.sub(" inch ", text)
     text = _YOU_ALL.sub("you", text)
     return re.sub(r"[^\S\n]+", " ", text).strip()[:LONGEST]
 
@@ -183,6 +185,16 @@ class Words:
     def capital(self, index: int) -> bool:
         """Whether a word was typed with a capital letter."""
         return self.line[self.tokens[index].start].isupper()
+
+    def taken_apart(self, index: int, several: Sequence[str]) -> "Words":
+        """Put several words in the place of one that was typed without spaces."""
+        old, at = self.tokens[index], self.tokens[index].start
+        tokens: list[Token] = []
+        for word in several:
+            tokens.append(Token(word, stem(word), at, at + len(word)))
+            at += len(word)
+        tokens[-1] = replace(tokens[-1], end=old.end)
+        return Words(self.line, (*self.tokens[:index], *tokens, *self.tokens[index + 1 :]))
 
     def corrected(self, index: int, word: str) -> "Words":
         """Put a better spelling in the place of one word."""

@@ -259,11 +259,11 @@ class _Hearing:
         for at, token in enumerate(words.tokens):
             if token.start in kept or token.stop:
                 continue
-            for first in range(max(0, at - _LONGEST_NAME), at):
+            for first in range(max(0, at - _LONGEST_NAME), at + 1):
                 named = self._house.names.longest(words.tokens, first)
                 if named is None or first + named[0] <= at or not named[1].own:
                     continue
-                if words.tokens[first].start in kept:
+                if any(one.start in kept for one in words.tokens[first : first + named[0]]):
                     heard.drafts, heard.intents, heard.questions = drafts, intents, questions
                     return words
         return left

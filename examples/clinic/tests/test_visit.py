@@ -100,6 +100,17 @@ def test_a_past_slot_is_not_offered(front: Front) -> None:
         front.after(ChooseSlot(slot="2026-11-23T09:30"))
 
 
+def test_slots_follow_the_clock_to_the_next_day_and_back_again(front: Front) -> None:
+    calendar = front.context.calendar
+    first = {}
+    for hours in (0, 36, -10, -26):
+        front.clock.advance(hours=hours)
+        first[hours] = f"{next(calendar.slots()):%A %H:%M}"
+        assert calendar.named(first[hours]) == next(calendar.slots())
+
+    assert [*first.values()] == ["Monday 09:00", "Tuesday 09:00", "Monday 12:30", "Monday 09:00"]
+
+
 async def test_a_slot_of_another_visit_cannot_be_chosen(front: Front) -> None:
     await front.context.calendar.take(TUESDAY, "another visit")
 

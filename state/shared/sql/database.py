@@ -304,6 +304,12 @@ class Database:
 
         return self.db.run(read, writes=False)
 
+    def fence(self, state_id: str) -> int:
+        """Read the fence of a state's holder."""
+        return self.db.run(
+            lambda connection: int(self.state(connection, state_id)["fence"]), writes=False
+        )
+
     def after(self, state_id: str, version: int) -> tuple[Entry, ...]:
         """Read a state's entries above a version."""
         return self.db.run(

@@ -118,6 +118,17 @@ class SqlStore:
         row, entries = await self._access.in_states(lambda database: database.read(state_id))
         return self._stored(row, entries, None)
 
+    async def holds(self, state_id: str) -> bool:
+        """Whether the state is still held here: no other process has taken it, and it was not erased.
+
+        Raises:
+            UnknownState: There is no state with this id.
+            OtherOwner: It belongs to another owner.
+            JournalFault: The database cannot be used.
+        """
+        fence = await self._access.in_states(lambda database: database.fence(state_id))
+        return fence == self._access.fences.get(state_id)
+
     async def list(self, limit: int = 50) -> "builtins.list[Listed]":
         """List the newest states first, each in its present version.
 

@@ -153,6 +153,22 @@ def test_a_faulty_graph_in_it_is_listed_with_its_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.processes
+def test_a_faulty_policy_in_it_is_listed_with_its_place(tmp_path: Path) -> None:
+    program = tmp_path / "my_desk.py"
+    policy = 'from agents.handoff import CallPolicy\nCallPolicy(trouble=" ", tool_limit_s=0)\n'
+    program.write_text(f"{PROGRAM}{policy}", encoding="utf-8")
+
+    done = run_program(program)
+
+    assert done.returncode == 2
+    line = len(program.read_text(encoding="utf-8").splitlines())
+    assert done.stderr.splitlines() == [
+        f"my_desk.py:{line}, <module>: trouble is blank: the user would hear nothing",
+        f"my_desk.py:{line}, <module>: tool_limit_s has to be above 0",
+    ]
+
+
+@pytest.mark.processes
 def test_another_error_of_the_program_keeps_its_traceback(tmp_path: Path) -> None:
     program = tmp_path / "my_desk.py"
     program.write_text(f"{PROGRAM}\n1 / 0\n", encoding="utf-8")

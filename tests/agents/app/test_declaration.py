@@ -9,10 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agents.app.app import App, AppFaults, Environment, NewState, load_app
 from agents.app.cli import main
-from agents.app.parts import CommandLine, Stored
+from agents.app.parts import CommandLine, ListedState, Stored
 from agents.app.settings import AppSettings
 from agents.app.states import (
-    ListedState,
     StateFaults,
     list_states,
     new_state,

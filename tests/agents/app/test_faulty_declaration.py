@@ -265,10 +265,22 @@ FAILING: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "no policy": ({"policy": lambda context: None}, "policy: it returned None, not CallPolicy"),
     "digest": (
         {"policy": lambda context: CallPolicy(digest=("titel",))},
-        "policy: ValueError: digest names fields that Loan does not have: titel",
+        "policy: digest names fields that Loan does not have: titel",
     ),
-    "blank": ({"policy": lambda context: CallPolicy(trouble="")}, "policy: ValueError: trouble is"),
+    "blank": ({"policy": lambda context: CallPolicy(trouble="")}, "policy: trouble is blank"),
     "graph": ({"graph": broken}, f"graph: {PLACE}"),
+    "other command": (
+        {"graph": lambda: Graph((Clerk,), (), start="clerk")},
+        "graph: clerk offers: Write is of Note, not of Loan",
+    ),
+    "other state": (
+        {"state": lambda: Note},
+        "graph: desk offers: Borrow is of Loan, not of Note",
+    ),
+    "misspelt": (
+        {"state": lambda: Loan, "forgetting": Forgetting(identifying=("titel",))},
+        "forgetting.identifying: no field is called titel",
+    ),
     "no graph": ({"graph": lambda: Desk}, "graph: it returned Desk, not Graph"),
     "handoff": (
         {"graph": lambda: Graph((Desk,), (Handoff("desk", "boss", "Now."),), start="desk")},
@@ -310,6 +322,22 @@ def test_a_function_that_fails_is_named_with_its_place_by_the_console(
     assert (code, said.out) == (2, "")
     (line,) = said.err.splitlines()
     assert re.match(changed[1], line), line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("console",), ("replay", "talk.yaml"), ("graph",), ("start",)],
+    ids=lambda one: one[0],
+)
+def test_all_faults_of_what_is_imported_late_are_told_at_once(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    late = {"state": lambda: dict, "graph": lambda: Desk, "page": broken}
+
+    assert run(App(**{**GIVEN, **late}), *arguments) == 2
+
+    told = [line.partition(":")[0] for line in capsys.readouterr().err.splitlines()]
+    assert told == ["page", "state", "graph"]
 
 
 @pytest.mark.parametrize("changed", FAILING.values(), ids=FAILING)

@@ -16,7 +16,7 @@ from agents.app.cli import main
 from agents.app.console import ConsoleConversation
 from agents.app.forgetting import ErasureReport, forget_state
 from agents.app.parts import Forgetting
-from agents.app.states import StateFaults, is_erased, new_state, open_store, resume_state
+from agents.app.states import StateFaults, new_state, open_store, resume_state
 from agents.app.terminal.lines import Lines
 from agents.app.terminal.plain import Transcript
 from agents.app.transcript import CallRecord
@@ -239,6 +239,15 @@ class Typing(Lines):
         self._left.set()
 
 
+class Silent(Typing):
+    """Erases the state in another process, and types nothing."""
+
+    async def following(self) -> str | None:
+        await self._erase()
+        await self._left.wait()
+        return None
+
+
 @pytest.mark.parametrize("writes", [True, False])
 async def test_a_conversation_whose_state_is_erased_ends_with_a_true_sentence(
     url: str, tmp_path: Path, writes: bool
@@ -256,7 +265,7 @@ async def test_a_conversation_whose_state_is_erased_ends_with_a_true_sentence(
         )
         talk = ConsoleConversation(
             call, ScriptedLLM(script), front, lines, typed=True,
-            erased=partial(is_erased, store, note.state_id),
+            store=store,
         )  # fmt: skip
         record = CallRecord(call, store, channel="terminal", lost=talk.state_lost)
         reason = await talk.run()
@@ -268,6 +277,30 @@ async def test_a_conversation_whose_state_is_erased_ends_with_a_true_sentence(
     )
     for piece in ("ring twice", SECRET, json.dumps(SECRET)[1:-1]):
         assert piece.encode() not in bytes_in(tmp_path)
+
+
+async def test_a_user_who_says_nothing_is_told_that_their_state_was_erased(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.app.console.WATCH_S", 0.01)
+    said = StringIO()
+    async with open_store(APP, url, "desk") as store:
+        note = await new_state(APP, store, None, "terminal")
+        call = APP.call(note)
+        talk = ConsoleConversation(
+            call,
+            ScriptedLLM([says("Hello.")]),
+            Transcript(APP, call, said, to_go_on="desk console"),
+            Silent(erase=partial(forgotten, APP, url, note.state_id)),
+            typed=True,
+            store=store,
+        )
+        record = CallRecord(call, store, channel="terminal", lost=talk.state_lost)
+        reason = await talk.run()
+        await record.aclose()
+
+    assert (reason, talk.lost) == ("failed", "erased")
+    assert said.getvalue().splitlines()[-1].startswith(f"Note {note.state_id} was erased while you")
 
 
 async def test_a_conversation_whose_state_another_process_takes_says_so(
@@ -288,7 +321,7 @@ async def test_a_conversation_whose_state_another_process_takes_says_so(
             Transcript(APP, call, said, to_go_on="desk console"),
             Typing("One", "Two", erase=take),
             typed=True,
-            erased=partial(is_erased, store, note.state_id),
+            store=store,
         )
         record = CallRecord(call, store, channel="terminal", lost=talk.state_lost)
         await talk.run()

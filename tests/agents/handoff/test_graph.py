@@ -277,6 +277,19 @@ def test_one_tool_without_its_comma_is_a_fault_and_no_riddle() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("add_nights",), "takes the classes of tools, not 'add_nights'"),
+        ("add_nights", "is not a tuple of tools: 'add_nights'"),
+    ],
+)
+def test_a_condition_is_satisfied_by_tools_and_not_by_their_names(given: Any, told: str) -> None:
+    handoff = Handoff("reception", "bar", when="", condition=can_go_out, satisfied_by=given)
+
+    assert faults(handoff) == (f"reception -> bar: satisfied_by {told}",)
+
+
 def test_the_frameworks_own_change_of_voice_is_no_tool() -> None:
     assert faults_of_sauna(HandOver) == (
         "Sauna: hand_over is reserved for the framework: declare a Handoff instead",

@@ -9,6 +9,7 @@ from typing import Any
 
 from state.errors import OrderError
 from state.menu import Dish, Menu
+from state.menu.words import stems
 
 NUMBERS = ("zero", "a", "two", "three", "four", "five", "six")
 OPENERS = ("", "can I get ", "I'd like ", "I'll have ", "give me ", "we want ", "could we have ")
@@ -97,12 +98,13 @@ def _needed(menu: Menu, dish: Dish, pick: Pick) -> list[str]:
 
 def _chosen(menu: Menu, dish: Dish, size: str | None, pick: Pick) -> list[str]:
     chosen = _needed(menu, dish, pick)
+    contents = {stems(content) for content in dish.contains}  # "with basil" is as it comes
     free = [
         choice.name
         for group in menu.groups(dish)
         if not group.least and not group.counted
         for choice in group.choices
-        if choice.available and plain(choice.name)
+        if choice.available and plain(choice.name) and stems(choice.name) not in contents
     ]
     if free and not pick(3):
         chosen.append(free[pick(len(free))])

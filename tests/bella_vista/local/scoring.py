@@ -17,8 +17,8 @@ import yaml
 
 from bella_vista.local.understanding.meaning import Draft, LineSeen, OrderSeen, Understanding
 from bella_vista.local.understanding.understander import Understander
-from state.errors import OrderError
-from state.menu import Menu, load_menu
+from state.errors import ChoiceMissing, OrderError
+from state.menu import Dish, Menu, load_menu
 
 ROOT = Path(__file__).parents[3]
 AFTERNOON = datetime(2026, 11, 20, 15, 0)  # noqa: DTZ001 - set into each house's own zone
@@ -80,13 +80,33 @@ def _part_shown(part: Mapping[str, Any]) -> str:
 
 
 def key(menu: Menu, given: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Reduce a line to what tells it from others."""
-    return (
-        given["name"],
-        *_made(menu, given),
-        tuple(sorted((one["name"], *_made(menu, one)) for one in given.get("parts") or ())),
-        given.get("note") or "",
-    )
+    """Reduce a line to what tells it from others; what a combo always has need not be written."""
+    parts = [(one["name"], *_made(menu, one)) for one in given.get("parts") or ()]
+    combo = menu.combo(given["name"])
+    for part in combo.parts if combo is not None else ():
+        name = part.dishes[0]
+        if len(part.dishes) == 1 and all(one[0] != name for one in parts):
+            parts.append((name, *_made(menu, {"name": name, "size": _usual(menu, name)})))
+    return given["name"], *_made(menu, given), tuple(sorted(parts)), given.get("note") or ""
+
+
+def _as_the_menu_writes(menu: Menu, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Write what a writer meant as the menu does.
+
+    Of two halves the second is the other one; what cannot lie beside by the menu is a note.
+    """
+    dish = menu.dish(given["name"])
+    changes = [str(one) for one in given.get("modifications") or ()]
+    halves = [at for at, one in enumerate(changes) if one.startswith("half ")]
+    if len(halves) == 2 and not any(one.startswith("other half") for one in changes):
+        changes[halves[1]] = f"other {changes[halves[1]]}"
+    notes = [given["note"]] if given.get("note") else []
+    for at, one in enumerate(changes):
+        plain = one.removesuffix(" on the side")
+        if dish is not None and plain != one and not _fits(menu, dish, None, one):
+            changes[at] = plain
+            notes.append(one)
+    return {**given, "modifications": changes, "note": "; ".join(notes)}
 
 
 def _made(menu: Menu, given: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -120,6 +140,8 @@ def after(menu: Menu, order: Sequence[Mapping[str, Any]], drafts: Sequence[Draft
             line = lines.get(str(given.pop("line_id")))
             if line is not None:
                 line.update(given)
+                if "name" in given:
+                    _keep_what_fits(menu, line, given)
         elif draft.op == "remove_item":
             line = lines.get(str(given["line_id"]))
             if line is not None:
@@ -133,11 +155,36 @@ def after(menu: Menu, order: Sequence[Mapping[str, Any]], drafts: Sequence[Draft
     return counted
 
 
+def _keep_what_fits(menu: Menu, line: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Keep the size and the choices of a line that became another dish, where that can have them."""
+    dish = menu.dish(line["name"])
+    size = line.get("size")
+    try:
+        size = menu.size(dish, size) if dish is not None else None
+    except OrderError:
+        size = None
+    if "size" not in given:
+        line["size"] = size
+    if "modifications" not in given and dish is not None:
+        kept = [one for one in line.get("modifications") or () if _fits(menu, dish, size, one)]
+        line["modifications"] = kept
+
+
+def _fits(menu: Menu, dish: Dish, size: str | None, words: str) -> bool:
+    try:
+        menu.choose(dish, size or (dish.sizes[0] if dish.sizes else None), [words])
+    except ChoiceMissing:
+        return True
+    except OrderError:
+        return False
+    return True
+
+
 def expected(menu: Menu, end: Sequence[Mapping[str, Any]]) -> Counter[Any]:
     """Count the lines of an order."""
     counted: Counter[Any] = Counter()
     for line in end:
-        counted[key(menu, line)] += line["quantity"]
+        counted[key(menu, _as_the_menu_writes(menu, line))] += line["quantity"]
     return counted
 
 

@@ -73,13 +73,15 @@ def parts(given: Any) -> str:
 
 
 def order(lines: list[str]) -> OrderSeen:
-    """Read lines like ``2 Margherita (large) - no basil``."""
+    """Read lines like ``2 Margherita (large) - no basil``; what a combo has follows a bar."""
     seen = []
     for number, text in enumerate(lines, start=1):
+        text, _, chosen = text.partition(" | ")
         match = re.fullmatch(r"(\d+) ([^(]+?)(?: \(([^)]*)\))?(?: - (.*))?", text)
         assert match is not None, text
         changes = tuple(match[4].split(", ")) if match[4] else ()
-        seen.append(LineSeen(f"L{number}", int(match[1]), match[2], match[3], changes))
+        had = tuple(chosen.split("; ")) if chosen else ()
+        seen.append(LineSeen(f"L{number}", int(match[1]), match[2], match[3], changes, had))
     return OrderSeen(items=tuple(seen))
 
 

@@ -7,6 +7,7 @@ import pytest
 from livekit import rtc
 from pydantic import BaseModel
 
+from agents.testing import until
 from rpc.gateway import AnyMethod, Caller, Limits, Method, Request
 from state.shared import Entry, SharedState
 from tests.rpc.gateway.shop import shop
@@ -15,7 +16,7 @@ from tests.virtual_time import played
 
 
 class Written:
-    """A journal whose entries are on their way until the test lets them arrive."""
+    """A journal whose entries are being written until the test lets them arrive."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
@@ -23,6 +24,8 @@ class Written:
         self._arrived: asyncio.Future[None] | None = None
 
     def append(self, entry: Entry) -> "asyncio.Future[None]":
+        assert entry.gate is not None
+        assert entry.gate.begin()
         self.entries.append(entry)
         self._arrived = asyncio.get_running_loop().create_future()
         self.on_the_way.set()
@@ -70,7 +73,7 @@ async def test_a_caller_who_gives_up_during_the_commit_finds_it_done() -> None:
     assert len(journal.entries) == 1
 
 
-async def test_our_own_deadline_during_the_commit_waits_for_its_true_outcome() -> None:
+async def test_what_is_stored_just_after_our_own_deadline_is_told_as_done() -> None:
     journal = Written()
     shared = SharedState(Board(), None, journal=journal)
 
@@ -80,6 +83,18 @@ async def test_our_own_deadline_during_the_commit_waits_for_its_true_outcome() -
         asyncio.get_running_loop().call_later(0.05, journal.arrive)
 
         assert await call == {"version": 1}
+
+
+async def test_what_is_stored_long_after_our_own_deadline_is_told_as_unknown() -> None:
+    journal = Written()
+    shared = SharedState(Board(), None, journal=journal)
+
+    async with shop(scoring(shared), limits=Limits(answer_s=0.02)) as place:
+        refused = await place.call("ada", "score", {"name": "Ada"})
+        journal.arrive()
+        await until(lambda: shared.version == 1)
+
+    assert refused.code == 5004
 
 
 def test_a_caller_who_gives_up_before_the_commit_has_changed_nothing() -> None:
@@ -93,7 +108,7 @@ def test_a_caller_who_gives_up_before_the_commit_has_changed_nothing() -> None:
             waiting = await place.call("sam", "score", {"name": "Sam"}, response_timeout=1.0)
             journal.arrive()
 
-            assert waiting.code == 5004
+            assert waiting.code == 5003
             assert await first == {"version": 1}
         assert shared.state.scores == {"Ada": 1}
 

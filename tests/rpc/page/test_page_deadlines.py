@@ -3,19 +3,54 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from livekit import rtc
+from pydantic import BaseModel
 
-from rpc.gateway import Caller, Gateway
-from rpc.page import PageMethods, Session
+from rpc.gateway import Caller, Gateway, Request
+from rpc.page import PageMethod, PageMethods, Session
 from state.shared import Entry, NotStored, SharedState
-from tests.rpc.page.workshop import DRIVER_1, SPEC, Context, Repair, Workshop
+from tests.rpc.page.workshop import DRIVER_1, SPEC, AddJob, Context, Repair, Workshop
 from tests.virtual_time import played
 
 SECOND = 1.0
 """The least time that livekit gives a method, in seconds."""
+
+
+class AddOil(Request):
+    """What an application's own method takes."""
+
+    key: str
+
+
+class Added(BaseModel):
+    """What it returns."""
+
+    version: int
+
+
+async def add_oil(session: Session[Repair, Context], request: AddOil, caller: Caller) -> Added:
+    """Write as an application does that knows nothing of deadlines."""
+    applied = await session.shared.apply(AddJob(work="oil"), actor="driver", key=request.key)
+    return Added(version=applied.version)
+
+
+async def add_oil_in_a_task(
+    session: Session[Repair, Context], request: AddOil, caller: Caller
+) -> Added:
+    return await asyncio.create_task(add_oil(session, request, caller))
+
+
+WITH_OWN = replace(
+    SPEC,
+    methods=tuple(
+        PageMethod(name=name, request=AddOil, replies=(Added,), answer=answer)
+        for name, answer in (("add_oil", add_oil), ("add_oil_in_a_task", add_oil_in_a_task))
+    ),
+)
 
 
 class Disk:
@@ -56,10 +91,10 @@ class Place:
 
     def __init__(self) -> None:
         self.disk = Disk()
-        self.page = Workshop()
+        self.page = Workshop(WITH_OWN)
         self.shared = SharedState(Repair(), Context(), journal=self.disk)
         session = Session(
-            SPEC, self.shared, self.page.conversation, state_id="r-1", agent="workshop"
+            WITH_OWN, self.shared, self.page.conversation, state_id="r-1", agent="workshop"
         )
         self.page.methods.open(session, self.page)
 
@@ -80,7 +115,11 @@ CREATE = (
     "agent.state",
     {"operation": "create", "object_type": "job", "data": {"work": "oil"}, "key": "k"},
 )
-EITHER = pytest.mark.parametrize("request_", [APPLY, CREATE], ids=["apply", "agent.state"])
+OWN = ("add_oil", {"key": "k"})
+IN_A_TASK = ("add_oil_in_a_task", {"key": "k"})
+EITHER = pytest.mark.parametrize(
+    "request_", [APPLY, CREATE, OWN, IN_A_TASK], ids=["apply", "agent.state", "own", "task"]
+)
 
 
 def in_time(story: Callable[[Place], Awaitable[None]]) -> None:

@@ -30,6 +30,13 @@ ERRORS: list[tuple[Callable[[], StateError], str, bool, dict[str, object], str]]
         "The oven is cold.",
     ),
     (
+        lambda: Refused("There is no room.", reason="no_room", nights=3),
+        "no_room",
+        False,
+        {"nights": 3},
+        "There is no room.",
+    ),
+    (
         lambda: Stale(2, 5),
         "version_conflict",
         True,
@@ -134,4 +141,10 @@ def test_an_error_is_the_same_in_another_process(make: Callable[[], StateError])
     again = pickle.loads(pickle.dumps(error))
 
     assert (type(again), again.message, again.facts) == (type(error), error.message, error.facts)
+    assert again.code == error.code
     assert str(again) == str(error)
+
+
+def test_a_sentence_is_no_reason() -> None:
+    with pytest.raises(ValueError, match="reason='There is no room.' is not in lower snake case"):
+        Refused("no_room", reason="There is no room.")

@@ -3,13 +3,14 @@
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from functools import cached_property
 from math import inf, nan
 from pathlib import Path
 from typing import Annotated, Any, Literal, NewType
+from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import (
@@ -18,6 +19,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PastDate,
     PlainSerializer,
     PrivateAttr,
     RootModel,
@@ -38,6 +40,10 @@ from state.shared import (
 )
 from state.shared.shapes import Shape, shape_of
 from tests.state.shared.board import Paper
+
+CHICAGO = ZoneInfo("America/Chicago")
+ODD = timezone(timedelta(minutes=30, seconds=36))
+NAIVE = datetime.fromisoformat("2026-01-02")
 
 Cents = NewType("Cents", int)
 
@@ -101,6 +107,16 @@ class Summed(BaseModel):
         return self.one * 2
 
 
+class Planned(Frozen):
+    at: AwareDatetime | None = None
+    born: PastDate | None = None
+
+
+class Opening(Frozen):
+    days: tuple[datetime, ...] = ()
+    at: time | None = None
+
+
 class Anything(Frozen):
     value: Any = None
 
@@ -122,6 +138,7 @@ class Bare(Frozen):
         (Either, Shape(known=True, faithful=False)),
         (Shouted, Shape(known=True, faithful=False)),
         (Summed, Shape(known=True, faithful=False)),
+        (Planned, Shape(known=True, faithful=True)),
         (Anything, Shape(known=False, faithful=False)),
         (Bare, Shape(known=False, faithful=False)),
     ],
@@ -178,6 +195,9 @@ class Scribble(Command[Loose, Any]):
         (Secret(), "key", SecretStr("s")),
         (Either(), "value", "2026-11-20"),
         (Shouted(), "name", "ann"),
+        (Planned(), "at", datetime(1800, 1, 1, tzinfo=CHICAGO)),
+        (Opening(), "days", (datetime(2026, 1, 1, tzinfo=ODD), NAIVE)),
+        (Opening(), "at", time(9, tzinfo=ODD)),
         (Anything(), "value", (1, 2)),
         (Anything(), "value", "\ud800"),
         (Anything(), "value", object()),
@@ -189,7 +209,7 @@ async def test_a_state_that_would_not_read_back_is_not_acknowledged(
 ) -> None:
     async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
         shared = await SharedState.open(store, "a", state, None)
-        with pytest.raises(NotStored, match="would not come back|cannot be written"):
+        with pytest.raises(NotStored, match="would not come back|cannot be written|offset"):
             await shared.apply(Put(field=field, value=value), actor="judge")
 
         assert shared.version == 0
@@ -211,6 +231,10 @@ async def test_a_beginning_that_would_not_come_back_is_not_stored(tmp_path: Path
         (Renamed(), "name", "ann"),
         (Summed(), "one", 2),
         (Either(), "value", "a day"),
+        (Planned(), "at", datetime(2026, 11, 2, 1, 30, tzinfo=CHICAGO)),
+        (Planned(), "born", date(1815, 12, 10)),
+        (Opening(), "days", (datetime(2026, 1, 1, tzinfo=UTC), NAIVE)),
+        (Opening(), "at", time(9, tzinfo=timezone(timedelta(hours=-6, minutes=-30)))),
         (Anything(), "value", [1, {"a": None}]),
     ],
 )
@@ -223,6 +247,18 @@ async def test_a_state_that_reads_back_is_stored_whatever_its_types(
 
         again = (await SharedState.open(store, "a", state, None)).state
         assert (again, getattr(again, field)) == (shared.state, value)
+
+
+@pytest.mark.parametrize("fold", [0, 1])
+async def test_a_time_in_the_hour_that_comes_twice_is_stored(tmp_path: Path, fold: int) -> None:
+    at = datetime(2026, 11, 1, 1, 30, fold=fold, tzinfo=CHICAGO)
+    async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
+        shared = await SharedState.open(store, "a", Planned(), None)
+        await shared.apply(Put(field="at", value=at), actor="judge")
+
+        again = (await SharedState.open(store, "a", Planned(), None)).state.at
+        assert again is not None
+        assert again.timestamp() == at.timestamp()  # Python never calls such times equal
 
 
 async def test_a_refused_command_that_edited_the_state_leaves_it_as_it_was() -> None:

@@ -1,18 +1,16 @@
-"""``join`` names the agent that has spoken, also where words overtake the attribute that names it."""
+"""``join`` names the agent that has spoken, also where words overtake the participant's attributes."""
 
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pytest
-
 from agents.app.join.client import ClientEvent, RoomClient, Said, TurnNotice
-from tests.livekit import LONG_S, Client, LiveKit, until
+from tests.livekit import Client, LiveKit, until
 
 
-async def turn(agent: Client, of: str, *, your_turn: bool = True) -> None:
-    notice: dict[str, Any] = {"turn": 1, "your_turn": your_turn, "active_agent": of}
+async def turn(agent: Client, of: str) -> None:
+    notice: dict[str, Any] = {"turn": 1, "your_turn": True, "active_agent": of}
     await agent.room.local_participant.perform_rpc(
         destination_identity="user",
         method="your_turn_to_speak",
@@ -20,8 +18,9 @@ async def turn(agent: Client, of: str, *, your_turn: bool = True) -> None:
     )
 
 
-async def says(agent: Client, text: str) -> None:
-    await agent.room.local_participant.send_text(text, topic="lk.transcription")
+async def says(agent: Client, text: str, of: str | None = None) -> None:
+    named = {"active_agent": of} if of is not None else {}
+    await agent.room.local_participant.send_text(text, topic="lk.transcription", attributes=named)
 
 
 @asynccontextmanager
@@ -43,14 +42,12 @@ async def joined(
             await user.leave()
 
 
-async def test_the_first_words_after_a_handoff_are_the_next_agents(
-    livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
+async def test_words_are_those_of_the_agent_that_their_transcription_names(
+    livekit: LiveKit, room_name: str
 ) -> None:
-    monkeypatch.setattr("agents.app.join.client._LABEL_S", LONG_S)
     async with joined(livekit, room_name) as (agent, user, told):
-        await says(agent, "I put you through.")
-        await says(agent, "Hello, I am the poet.")  # its attribute has not arrived
-        await until(lambda: user._last_said and len(told) == 1, what="both texts")
+        await says(agent, "I put you through.", of="clerk")
+        await says(agent, "Hello, I am the poet.", of="poet")  # the participant's has not arrived
         await turn(agent, "poet")
         await until(lambda: len(told) == 3, what="the notice")
 
@@ -58,16 +55,9 @@ async def test_the_first_words_after_a_handoff_are_the_next_agents(
     assert isinstance(told[2], TurnNotice)
 
 
-async def test_words_without_a_notice_are_told_soon_and_none_is_lost_at_the_end(
-    livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_words_without_a_name_are_the_active_agents(livekit: LiveKit, room_name: str) -> None:
     async with joined(livekit, room_name) as (agent, user, told):
         await says(agent, "One moment.")
-        await until(lambda: len(told) == 1, what="words without a notice")
-        monkeypatch.setattr("agents.app.join.client._LABEL_S", LONG_S)
-        await turn(agent, "poet", your_turn=False)
-        await says(agent, "Goodbye.")
-        await until(lambda: user._last_said is not None, what="the last words")
+        await until(lambda: told, what="the words")
 
-    said = [one for one in told if isinstance(one, Said)]
-    assert said == [Said("clerk", "One moment."), Said("clerk", "Goodbye.")]
+    assert told == [Said("clerk", "One moment.")]

@@ -2,8 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from agents.app.replay.form import Conversation, conversation_schema
-from agents.app.replay.reading import ConversationFaults, load_conversation, load_script
+from agents.app.replay.form import Conversation
+from agents.app.replay.reading import (
+    ConversationFaults,
+    conversation_schema,
+    load_conversation,
+    load_script,
+)
 from bella_vista.app import APP
 
 

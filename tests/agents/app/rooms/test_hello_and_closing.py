@@ -82,6 +82,8 @@ async def test_a_message_during_a_handoff_is_not_lost(
         count = {line["name"]: line["quantity"] for line in order["order_items"]}
         assert count == {"Margherita": 2, "Tiramisu": 1, "Cola": 1, "Garlic bread": 2}
         assert order["active_agent"] == "order_taker"
+    named = [one.attributes.get("active_agent") for one in ada.client.written]
+    assert [*dict.fromkeys(named)] == ["greeter", "order_taker"]
 
 
 async def test_a_message_before_the_greeting_is_answered_after_it(

@@ -67,6 +67,10 @@ async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
     assert state.customer_name == "Ada"
     assert [(line.quantity, line.name) for line in state.order_items] == [(2, "Margherita")]
     assert state.phone == (attributes.get("sip.phoneNumber") or None)
+    named = [
+        one.attributes.get("active_agent") for one in guest.written if one.by != guest.identity
+    ]
+    assert [*dict.fromkeys(named)] == ["greeter", "order_taker"]
     if channel == "phone":
         assert guest.calls == []
 
