@@ -18,6 +18,7 @@ from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.local.topics import EXPECTS, Topic, topic
 from bella_vista.local.understanding.meaning import Asked, Draft, OrderSeen, Question, Understanding
 from bella_vista.local.understanding.tokens import Words as Said
+from bella_vista.local.understanding.tokens import number_at
 from bella_vista.local.understanding.understander import Understander
 from state.contact import postcode_in
 from state.menu import Menu
@@ -283,6 +284,7 @@ class Dialogue:
             understood = self._with_postcode(scene, asked, pending, now)
             understood = understood or self._understood_as(guest.text, pending, scene, asked, now)
             understood = self._with_time(understood, scene)
+            understood = self._with_asked_postcode(understood, scene)
             lines = {str(one["id"]): line_words(one) for one in scene.order.get("items") or ()}
             _keep(self._lines, key, lines)
             _keep(self._understood, key, understood)
@@ -340,6 +342,31 @@ class Dialogue:
         commands = tuple(timed if one is wish else one for one in understood.commands)
         return replace(understood, commands=commands)
 
+    def _with_asked_postcode(self, understood: Understanding, scene: Scene) -> Understanding:
+        """Give an address the postcode that was asked about before it: "do you deliver to 10002?"."""
+        wish = next((d for d in understood.commands if d.op == "set_fulfilment"), None)
+        if wish is None or not wish.fields.get("address") or self._has_postcode(wish):
+            return understood
+        asked = (
+            one.words
+            for words in reversed(scene.dialogue)
+            if (heard := self._understood.get(words.id)) is not None
+            for one in heard.answers
+            if one.kind == "service" and one.words
+        )
+        postcode = next((words for words in asked if self._is_postcode(words)), None)
+        if postcode is None:
+            return understood
+        whole = replace(
+            wish, fields={**wish.fields, "address": f"{wish.fields['address']}, {postcode}"}
+        )
+        commands = tuple(whole if one is wish else one for one in understood.commands)
+        return replace(understood, commands=commands)
+
+    def _is_postcode(self, text: str) -> bool:
+        delivery = self._menu.restaurant.delivery
+        return delivery is not None and text in delivery.postcodes
+
     def _time_in(self, words: Words) -> str | None:
         """Return the time some words of the guest's named, when it was not said what for."""
         heard = self._understood.get(words.id)
@@ -368,6 +395,10 @@ class Dialogue:
                 text, pending=pending, order=order, expects=expects, now=now, topic=about
             )
 
+        if answered is not None and _changes_time(text, answered):
+            return understand("time")
+        if answered is not None and _tips(text, answered):
+            return understand("amount")
         # A dish is a dish even where a name was asked for; only what is nothing else is a name.
         understood = understand("name too" if asked is Topic.NAME else EXPECTS.get(asked))
         if _may_be_a_name(text, understood, scene, asked):
@@ -478,6 +509,21 @@ def _asked_alike(text: str, before: Asked) -> str:
     )
 
 
+def _changes_time(text: str, before: Understanding) -> bool:
+    """Whether a time is corrected that was said just before: "no wait, 8 30"."""
+    timed = any("when" in one.fields for one in before.commands)
+    return timed and pattern("corrects time").fullmatch(Said.read(text).said) is not None
+
+
+def _tips(text: str, before: Understanding) -> bool:
+    """Whether a number alone is a tip, because the guest has just said how they pay."""
+    pays = any(one.op == "choose_payment" for one in before.commands)
+    pays = pays or (before.question is not None and before.question.facts.get("needs") == "payment")
+    tokens = Said.read(text).tokens
+    number = number_at(tokens, 0) if tokens else None
+    return pays and number is not None and number[1] == sum(not one.stop for one in tokens)
+
+
 def _without_echo(text: str) -> str:
     """Leave out a question of ours that the guest says after us: "My name? Rachel Kim"."""
     echo, asks, answer = text.partition("?")
@@ -495,6 +541,9 @@ def _tells_name(text: str) -> bool:
 
 def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: Topic) -> bool:
     """Whether words that are nothing else may be the guest's name: asked for, or written like one."""
+    said = Said.read(text)
+    if (letter := said.find(pattern("with a letter"))) is not None:
+        text = said.typed(0, letter.first).strip(" ,")  # "Yolanda, with a Y"
     if len(text.split()) > _NAME_WORDS or scene.order.get("guest"):
         return False
     written_like_one = text.istitle() and text.replace(" ", "").isalpha()
@@ -510,7 +559,13 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
 
 def _still_waits(pending: Question, understood: Understanding) -> bool:
     """Whether the guest neither answered what was to be chosen nor gave it up."""
-    answered = understood.settled and understood.commands
+    name = pending.draft.fields.get("name") if pending.draft is not None else None
+    ordered = [one for one in understood.commands if one.op == "add_item"]
+    # "A regular calzone then", where it was asked whether a small one may be an ordinary one.
+    taken = pending.code == "choice_not_possible" and name in [
+        o.fields.get("name") for o in ordered
+    ]
+    answered = taken or (understood.settled and understood.commands)
     given_up = {"nothing", "cancel", "bye", "start over"} & set(understood.intents)
     refused = "no" in understood.intents and (
         understood.settled or "done" not in understood.intents

@@ -56,10 +56,10 @@ class OrderTakerPolicy(Policy):
                 *_suggested(now),
                 *(no_tip(now) if now.stage == "confirmed" else ()),
             ]
+            if now.stage == "review" and _asked_to_confirm(now) and _agrees(now):
+                return [*taken, call("confirm_order"), *_transfer(now)]
             if taken:
                 return taken
-            if now.stage == "review" and _asked_to_confirm(now) and _agrees(now):
-                return [call("confirm_order"), *_transfer(now)]
         if soonest := _soonest(now):
             return soonest
         if now.stage == "confirmed":
@@ -113,8 +113,12 @@ class OrderTakerPolicy(Policy):
         if now.topic is Topic.MINIMUM and now.did("set_fulfilment"):
             return True
         if now.topic in _ON_THE_WAY:
-            return not now.nothing_meant
-        if any(draft.op in ("choose_payment", "set_tip") for draft in now.heard.commands):
+            added = any(draft.op == "add_item" for draft in now.heard.commands)
+            answered = any(
+                draft.op in ("set_fulfilment", "set_customer") for draft in now.heard.commands
+            )
+            return not now.nothing_meant and (not added or answered)
+        if _pays(now):
             return not _orders(now)  # nobody pays before they have everything
         # Another agent sent the guest back with words that are on the order already.
         return now.scene.opening and bool(now.order.get("fulfilment")) and not now.scene.outcomes
@@ -124,7 +128,7 @@ class OrderTakerPolicy(Policy):
             nothing = say("so far nothing") if has_all(now) else ""
             return joined(nothing, say("ask wanted"))
         if now.topic in _ON_THE_WAY and not now.heard.commands:
-            return _missing(now)
+            return _missing(now) or say("ask name")
         if now.did("add_item") and (offer := suggestion(now)):
             return say("ask suggestion", offer=offer)
         if now.heard.settled and now.meant("no", "nothing") and not now.heard.commands:
@@ -157,6 +161,11 @@ def _orders(now: Situation) -> bool:
     )
 
 
+def _pays(now: Situation) -> bool:
+    """Whether the guest said how they pay, or what they tip."""
+    return any(draft.op in ("choose_payment", "set_tip") for draft in now.heard.commands)
+
+
 def suggestion(now: Situation) -> str | None:
     """What the house offers with what was just added: once, and never again."""
     if any(topic(text) is Topic.SUGGESTION for text in now.scene.said):
@@ -178,6 +187,8 @@ def _suggested(now: Situation) -> list[ToolCall]:
     """Take down what was offered, when the guest says yes to it."""
     if now.topic is not Topic.SUGGESTION or not now.meant("yes") or now.heard.commands:
         return []
+    if now.meant("age"):
+        return []  # "yes, I am over twenty one"
     offers = (one.offer for one in now.menu.suggestions)
     name = next(one for one in offers if say("ask suggestion", offer=one) in now.scene.last_said)
     return [call("add_item", name=name, quantity=1, modifications=[])]
@@ -268,8 +279,12 @@ def _last_asked(now: Situation) -> Topic:
 
 
 def _agrees(now: Situation) -> bool:
-    if now.heard.commands or now.heard.question is not None:
+    """Whether the guest says yes to the reading, or goes on to pay: "that's right", "card, please"."""
+    if now.heard.question is not None:
         return False
+    if now.heard.commands:
+        paying = all(one.op in ("choose_payment", "set_tip") for one in now.heard.commands)
+        return paying and not now.meant("no")
     return now.meant("yes", "place", "done") or (now.meant("right") and not now.meant("no"))
 
 

@@ -66,6 +66,8 @@ class PaymentPolicy(Policy):
             return cancel_question(now)
         if question := self.question(now):
             return question
+        if now.topic is Topic.TIP and now.meant("yes") and now.order.get("tip") is None:
+            return say("again tip")
         if now.topic is Topic.PLACE and now.meant("no") and not now.heard.commands:
             return say("ask wanted change")
         return joined(self.confused(now), money_question(now))

@@ -76,6 +76,11 @@ class Feedback:
         if doorstep is not None:
             heard.wish(words, "add_note", title="At the door", content=words.typed())
             return words.part(0, 0)
+        written = words.find(pattern("write on it"))
+        if written is not None:
+            content = words.typed(written.first, written.last)
+            heard.wish(words, "add_note", title="For the kitchen", content=content)
+            return words.without(written.first, written.last)
         found = words.find(pattern("note"))
         if found is None or not self.is_note(words):
             return words

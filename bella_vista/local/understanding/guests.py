@@ -38,7 +38,9 @@ class Guests:
                     self._call_it(words, heard, first, last)
                     return words.without(first, last)
                 # "9 Park Row, Leeds" names a town.
-                place = any(one.word in words_of("street") for one in run.tokens)
+                place = any(one.word in words_of("street") for one in run.tokens) or (
+                    run.find(pattern("deliver to")) is not None
+                )
             first = last + 1
         return words
 
@@ -63,7 +65,16 @@ class Guests:
     def _beside_pickup(self, words: Words, heard: Heard) -> Words:
         """Take out a name that stands before the way: "for priya pickup"."""
         found = words.find(pattern("pickup"))
-        if found is None or not found.first or heard.has("set_customer"):
+        if found is None or heard.has("set_customer"):
+            return words
+        after = found.last + 1
+        if after < len(words) and words.tokens[after - 1].word == "for":
+            last = words.tokens[after + 1].word if after + 1 < len(words) else "at"
+            ends = last in words_of("after a name") or last in ("in", "around", "by", ",", ".")
+            if ends and self._is_strange(words, after):  # "pickup for sanjay at seven"
+                self._call_it(words, heard, after, after + 1)
+                return words.without(after - 1, after + 1)
+        if not found.first:
             return words
         if not words.tokens[found.first].word.startswith(("pick", "coll", "take")):
             return words
@@ -104,7 +115,8 @@ class Guests:
             one.word == other.word or fuzz.ratio(one.word, other.word) < _VERY_MUCH
             for one, other in zip(run, heard, strict=True)
         )
-        return spelt and not any(
+        greets = pattern("greeting").fullmatch(words.part(first, last).said) is not None
+        return (spelt and not greets) and not any(
             not token.word.isalpha()
             or token.word in vocabulary.COMMON
             or token.word in vocabulary.FOODS
@@ -152,8 +164,11 @@ class Guests:
     def _name_alone(self, words: Words) -> Found | None:
         """Find "name Inés", where nothing but "name" stands before it."""
         found = words.find(pattern("name"))
-        if found is None or (found.first and not words.tokens[found.first - 1].stop):
+        if found is None:
             return None
+        alone = not found.first or words.tokens[found.first - 1].stop
+        if not alone and len(words.trimmed(words_of("around"))) > found.last + 1:
+            return None  # "delivery to 415 Berendo Street, name Hyun"
         return found if words.capital(found.last) else None
 
     def _name_first(self, words: Words, heard: Heard) -> Words:
@@ -179,6 +194,9 @@ class Guests:
         return words
 
     def _bare_name(self, words: Words, heard: Heard) -> Words | None:
+        letter = words.find(pattern("with a letter"))
+        if letter is not None and letter.first:
+            words = words.without(letter.first, letter.last)
         kept = [index for index, token in enumerate(words.tokens) if not token.stop]
         while kept and words.tokens[kept[0]].word in words_of("before name"):
             kept.pop(0)
@@ -188,7 +206,7 @@ class Guests:
             return None
         if words.find(pattern("name is")) is not None:
             return None
-        if not all(words.tokens[index].word.isalpha() for index in kept):
+        if not all(_letters_only(words.tokens[index].word) for index in kept):
             return None
         run = words.part(kept[0], kept[-1] + 1)
         single = len(kept) == 1
@@ -197,7 +215,8 @@ class Guests:
         guessed = (
             single and common and not run.capital(0) and run.said not in words_of("given names")
         )
-        if odd or guessed or (common and not single and len(common) == len(kept)):
+        given = run.tokens[0].word in words_of("given names")  # "june park"
+        if odd or guessed or (common and not (single or given) and len(common) == len(kept)):
             return None
         if single and (
             run.said in words_of("never names")
@@ -263,6 +282,8 @@ class Guests:
         if not closed:
             return False
         if before.endswith(("for", "under")):
+            if expects in ("name", _NAME_TOO) and not capital and self._is_strange(words, start):
+                return True
             month = tokens[start].word in words_of("no guests")
             return (
                 capital and not month and self._names.resolve(words.typed(start, last)).names == ()
@@ -276,6 +297,9 @@ class Guests:
         end = last
         if end < len(words.tokens) and words.tokens[end].word in words_of("name here"):
             end += 1
+        letter = words.part(end, len(words.tokens)).find(pattern("with a letter"))
+        if letter is not None and not letter.first:
+            end += letter.last
         spelled = words.part(end, len(words.tokens)).find(pattern("spelled"))
         if spelled is not None and spelled.first <= 2:
             name, last = _letters(words, end + spelled.last)
@@ -294,6 +318,11 @@ class Guests:
         heard.wish(words.part(first, last), "set_customer", name=name)
 
 
+def _letters_only(word: str) -> bool:
+    """Whether a word may be a name, such as "o'neill" or "soo-jin"."""
+    return word.replace("'", "").replace("-", "").isalpha()
+
+
 def _letters(words: Words, first: int) -> tuple[str, int]:
     """Return a name that is spelled letter by letter, and where it ends."""
     run, last = "", first
@@ -309,7 +338,7 @@ def _letters(words: Words, first: int) -> tuple[str, int]:
 _NAME_TOO = "name too"
 """Expected where a name was asked for among other things."""
 _LETTERS = re.compile(r"(?P<name>\b\w+)[\s,:;]+(?P<letters>(?:\w[-. ]){2,}\w\b)")
-_VERY_MUCH = 85.0
+_VERY_MUCH = 90.0
 _APART = 2
 """Of how many words a name is that stands apart."""
 _LONGEST_NAME = 4

@@ -134,6 +134,9 @@ class Handover:
             delivery.first and words.tokens[delivery.first - 1].word in words_of("no wish")
         ):
             rest = words.without(delivery.first, delivery.last)
+            after = words.part(delivery.last, len(words))
+            if delivery.first and (bare := self._bare_address(after)):
+                return "delivery", bare, words.part(0, delivery.first)
             for first in (
                 0,
                 *(at + 1 for at, token in enumerate(rest.tokens) if token.word == ","),
@@ -145,9 +148,21 @@ class Handover:
         bare = self._bare_address(words)
         if bare is not None:
             return "delivery", bare, words.part(0, 0)
+        for at, token in enumerate(words.tokens):  # "one doner to Weserstraße 12"
+            run = words.part(at + 1, len(words))
+            if at and token.word == "to" and (bare := self._bare_address(run)):
+                return "delivery", bare, words.part(0, at)
         if expects == "address":
-            last = self._address_end(words, 0)
-            address = self._address(words, 0, last)
+            first = next(
+                (
+                    i
+                    for i, token in enumerate(words.tokens)
+                    if not token.stop and token.word not in words_of("to a place")
+                ),
+                0,
+            )
+            last = self._address_end(words, first)
+            address = self._address(words, first, last)
             if address is not None and any(map(str.isdigit, address)):
                 return "delivery", address, words.part(last, len(words.tokens))
         eat_in = words.find(pattern("eat in"))
@@ -166,6 +181,7 @@ class Handover:
         )
         street = any(
             (i > first and token.word in words_of("street"))
+            or (i > first + 1 and token.word in words_of("flat"))
             or (token.word in words_of("street begins") and i + 1 < len(tokens))
             or (len(token.word) > 6 and token.word.endswith(tuple(words_of("street ends"))))
             for i, token in enumerate(tokens)
@@ -174,7 +190,7 @@ class Handover:
         if not (street and numbered) or self._names_dish_before_to(run):
             return None
         starts = tokens[first].word[0].isdigit() or any(
-            token.word[0].isdigit() for token in tokens[first + 1 : first + 5]
+            token.word[0].isdigit() for token in tokens[first + 1 : first + 8]
         )
         last = self._address_end(run, first)
         if not starts or last < len(tokens) - 2:
@@ -227,7 +243,9 @@ class Handover:
                 if not self._goes_on(words, index + 1):
                     break
             elif token.word in words_of("address ends") and index > first:
-                break
+                # "22 The Headrow" is a street.
+                if not (token.word == "the" and tokens[index - 1].word[0].isdigit()):
+                    break
             index += 1
         return index
 
@@ -241,8 +259,8 @@ class Handover:
             run.append(token.word)
         if not run or run[0] in words_of("address ends") or len(run) > 7:
             return False
-        if _POSTCODE.fullmatch(run[0]):
-            return True  # too many to be a quantity
+        if _POSTCODE.fullmatch(run[0]) or _FLOOR.match(" ".join(run)):
+            return True  # too many to be a quantity, and "8th floor"
         if run[0] in words_of("after street") or re.fullmatch(
             r"[a-z]?\d{2,6}[a-z]{0,2}|\w{1,4}\d\w{0,2}", run[0]
         ):
@@ -290,3 +308,4 @@ def _before_postcode(words: Words, at: int) -> int:
 
 _LONGEST_ADDRESS = 24
 _POSTCODE = re.compile(r"\d{4,6}")
+_FLOOR = re.compile(r"\d+ ?(st|nd|rd|th) \w")

@@ -170,6 +170,10 @@ class Paying:
         last: int,
     ) -> Words:
         read = self._money(words.part(*span))
+        following = words.tokens[last].word if last < len(words) else ""
+        if read is not None and (read[3] == "percent" or following in words_of("percent")):
+            heard.wish(words, "set_tip", percentage=_plain_number(read[2]))
+            return words.part(0, 0)
         if read is None or order.total is None:
             heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
             return words.without(first, last)
@@ -238,12 +242,17 @@ class Paying:
         if pattern("method").search(text) is None:
             return words
         methods = _chosen(words.said)
+        if len(methods) > 1 and {*words.said.split()} & words_of("corrects itself"):
+            said = [one["cash"] for one in pattern("method").finditer(words.said)]
+            methods = ["cash" if said[-1] else "card"]  # "card, sorry, cash"
         if len(methods) != 1 or pattern("methods too").search(words.said):
             facts = {"needs": "payment", "possible": list(self._house.payment)}
             heard.asked(Question("missing", facts, Draft("choose_payment", {})))
             return self._without_methods(words, found.first if found is not None else 0)
         at = words if found is None else words.part(found.first, found.last)
         heard.wish(at, "choose_payment", method=methods[0])
+        if alone is not None:
+            return words.part(0, 0)
         if found is None or len(list(pattern("method").finditer(words.said))) > 1:
             return self._without_methods(words, found.first if found is not None else 0)
         return words.without(found.first, found.last)

@@ -60,7 +60,9 @@ class Statements:
         """Take statements out of a clause, and return what is left of it."""
         words = self._feedback.note(words, heard)
         age = words.find(pattern("age"))
-        words = words.without(age.first, age.last) if age is not None else words
+        if age is not None:
+            heard.meant("age")
+            words = words.without(age.first, age.last)
         words = self._paying.coupon(words, heard, order)
         words = self._guests.take(words, heard, expects)
         words = self._feedback.rating(words, heard, expects)

@@ -54,6 +54,8 @@ class Talk:
         words = self._done_last(self._thanks_last(self._greeting(words)))
         said = bare(words)
         meant = [intent for intent in _WHOLE if pattern(intent).fullmatch(said)] if said else []
+        if not meant and pattern("done").fullmatch(_begun(said)):
+            meant = ["done"]  # "okay, done"
         if "complaint" in meant and pattern("status").fullmatch(said):
             self._heard.meant("status")
         for intent in meant:
@@ -81,7 +83,9 @@ class Talk:
         """Whether nothing but agreement is said: "yes, all of that is right now"."""
         said = {token.word for token in words.tokens if not token.stop}
         agreeing = words_of("agreeing") | words_of("around agreeing") | words_of("soft after")
-        if self._expects not in _OPEN or not said & words_of("agreeing") or not said <= agreeing:
+        asked = self._expects == "yes_no"
+        sure = words_of("agreeing") if asked else words_of("surely agreeing")
+        if self._expects not in _OPEN or not said & sure or not said <= agreeing:
             return False
         asks = pattern("asks begins").match(words.said) or words.said.endswith("?")
         return not asks
@@ -197,6 +201,14 @@ def kept(said: str, words: Words) -> list[Draft]:
 def _short(said: str) -> bool:
     short = ("yes", "no", "done", "bye", "thanks", "nothing", "human", "robot", "wait", "repeat")
     return any(pattern(intent).fullmatch(said) for intent in short)
+
+
+def _begun(said: str) -> str:
+    """Leave out the words that only begin an answer: "okay", "alright then"."""
+    run = said.split()
+    while len(run) > 1 and run[0] in words_of("joints") | words_of("soft words"):
+        run.pop(0)
+    return " ".join(run)
 
 
 def bare(words: Words) -> str:

@@ -213,7 +213,7 @@ def _minutes(match: re.Match[str]) -> int | None:
         more = given["more"] or ""
         extra = 30 if "half" in more else 15 if "quarter" in more else _number(more) or 0
         return 60 * hours + extra
-    minutes = _number(given["minutes"])
+    minutes = _number(given["minutes"] or given["bare"])
     return minutes if minutes is not None and minutes <= 60 * 24 * _FURTHEST_DAYS else None
 
 

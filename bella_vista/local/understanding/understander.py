@@ -204,6 +204,9 @@ class _Hearing:
         self._cleared = self._cleared or "start over" in self._heard.intents
         if not _content(words):
             return
+        if self._expects in (None, "open") and self._declines(words):
+            self._heard.meant("no")
+            return
         asked = self._house.questions.find(words, self._known)
         wish = asked is not None and self._is_wish(asked, words)
         if wish:
@@ -234,6 +237,17 @@ class _Hearing:
         self._gap = False
         self._left.extend(words.tokens)
 
+    def _declines(self, words: Words) -> bool:
+        """Whether something is not wanted that nobody has ordered: "no garlic knots", "no dessert today"."""
+        run = words.trimmed(words_of("around declining"))
+        named = self._house.names.longest(run.tokens, 1) if len(run) > 1 else None
+        if named is None or run.tokens[0].word != "no" or named[0] + 1 != len(run):
+            return False
+        meaning = named[1]
+        known = [one for item in self._known for one in (item, *item.parts)]
+        ordered = any({*item.names} & {*meaning.dishes} for item in known)
+        return bool(meaning.dishes or meaning.sections) and not meaning.choice and not ordered
+
     def _without_statements(self, words: Words) -> Words:
         """Take out what is no order; but part of a name is none: "a jar of Sunday sauce"."""
         heard = self._heard
@@ -261,6 +275,9 @@ class _Hearing:
             return any(words.find(way) is not None for way in patterns_of("hours"))
         if asked.kind == "service" and said.startswith(_BRINGS):
             return any(piece.dishes for piece in cut(words, self._house.names))
+        if asked.kind in ("facts", "service") and said.split()[1:2] == ["i"]:
+            if self._house.statements.address(words) is not None:
+                return True  # "can I get this delivered to 8 Wellington Street?"
         if self._known and pattern("can it be").match(said) is not None:
             return any(piece.changes or piece.sizes for piece in cut(words, self._house.names))
         if (self._known or self._left) and pattern("requests").match(said) is not None:

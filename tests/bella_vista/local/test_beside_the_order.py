@@ -1,6 +1,7 @@
 """What guests say beside their dishes: that it is right, that it is all, who they are, where, and what they tip."""
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -124,3 +125,122 @@ def test_guests_ask_whether_they_have_the_right_house(text: str) -> None:
 def test_what_is_put_on_a_dish_is_a_question() -> None:
     answers = UNDERSTANDER.understand("What do you put on the calzone?", now=NOW).answers
     assert [(one.kind, one.subject) for one in answers] == [("contents", "Calzone")]
+
+
+@pytest.mark.parametrize("text", ["no garlic knots", "No drinks", "no dessert for me today"])
+def test_what_nobody_ordered_is_declined(text: str) -> None:
+    understood = UNDERSTANDER.understand(text, now=NOW)
+    assert (understood.commands, understood.intents) == ((), ("no",))
+
+
+@pytest.mark.parametrize("text", ["no cheese", "no onions"])
+def test_what_lies_on_a_dish_is_left_off_and_not_declined(text: str) -> None:
+    assert "no" not in intents(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expects", "wish"),
+    [
+        ("Make it fifteen percent", "amount", {"op": "set_tip", "percentage": 15}),
+        ("give them ten percent", "yes_no", {"op": "set_tip", "percentage": 10}),
+        ("june park", "name", {"op": "set_customer", "name": "June Park"}),
+        ("Yolanda, with a Y", "name", {"op": "set_customer", "name": "Yolanda"}),
+        ("collect", None, {"op": "set_fulfilment", "kind": "pickup"}),
+    ],
+)
+def test_one_wish(text: str, expects: str | None, wish: dict[str, Any]) -> None:
+    assert wishes(text, expects) == [wish]
+
+
+def test_a_name_that_sounds_like_a_drink_is_a_name() -> None:
+    kebab = load_menu(Path(__file__).parents[2] / "menus" / "kebab.yaml")
+    commands = Understander(kebab).understand("pick up, Malte", now=NOW).commands
+    assert [(one.op, one.fields.get("name")) for one in commands] == [
+        ("set_fulfilment", None),
+        ("set_customer", "Malte"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expects", "address"),
+    [
+        ("delivery to 22 The Headrow, 10012", None, "22 The Headrow, 10012"),
+        (
+            "It's 270 Lafayette Street, 8th floor, 10012",
+            "address",
+            "270 Lafayette Street, 8th floor, 10012",
+        ),
+        (
+            "Can I get this delivered to 8 Wellington Street, 10012?",
+            None,
+            "8 Wellington Street, 10012",
+        ),
+        (
+            "perfect, Calle de Fernando el Católico 12, 10012 please",
+            None,
+            "Calle de Fernando el Católico 12, 10012",
+        ),
+        ("Address is 15 Mott Street, apartment 2C", "address", "15 Mott Street, apartment 2C"),
+    ],
+)
+def test_addresses(text: str, expects: str | None, address: str) -> None:
+    assert wishes(text, expects)[-1].get("address") == address
+
+
+def test_a_wish_to_be_written_is_a_note() -> None:
+    (note,) = wishes("Please write happy birthday on the box")
+    assert (note["op"], note["content"]) == ("add_note", "write happy birthday on the box")
+
+
+@pytest.mark.parametrize(
+    ("text", "expects", "wish"),
+    [
+        ("card when he comes", "choice", {"op": "choose_payment", "method": "card"}),
+        ("Card, sorry, cash, I meant cash", "choice", {"op": "choose_payment", "method": "cash"}),
+        ("I'll pass on the tip", "amount", {"op": "set_tip", "percentage": 0}),
+        ("Patrick O'Neill", "name", {"op": "set_customer", "name": "Patrick O'Neill"}),
+        ("its for manny", "name", {"op": "set_customer", "name": "Manny"}),
+        ("surname's Okafor", None, {"op": "set_customer", "name": "Okafor"}),
+    ],
+)
+def test_one_wish_and_nothing_to_ask(text: str, expects: str | None, wish: dict[str, Any]) -> None:
+    understood = UNDERSTANDER.understand(text, expects=expects, now=NOW)
+    assert [draft.as_dict() for draft in understood.commands] == [wish]
+    assert understood.question is None
+
+
+@pytest.mark.parametrize("text", ["okay, done", "alright thats all folks", "no that's it sorry"])
+def test_an_end_may_begin_with_any_word(text: str) -> None:
+    assert "done" in intents(text)
+
+
+def test_fifteen_is_minutes_where_somebody_is_there_in_fifteen() -> None:
+    (wish,) = wishes("ill be there in 15")
+    assert (wish["kind"], wish["when"]) == ("pickup", "2026-11-20T19:15:00-05:00")
+
+
+@pytest.mark.parametrize(
+    ("text", "ops", "address"),
+    [
+        (
+            "2 lg margs deliv 140 sullivan st 10012",
+            ["add_item", "set_fulfilment"],
+            "140 sullivan st 10012",
+        ),
+        (
+            "delivery for 415 South Berendo Street 10012 name Hyun",
+            ["set_fulfilment", "set_customer"],
+            "415 South Berendo Street 10012",
+        ),
+        ("sure it's 301 Bowery apartment 5", ["set_fulfilment"], "301 Bowery apartment 5"),
+        (
+            "one lasagna to Pannierstraße 30 10012",
+            ["add_item", "set_fulfilment"],
+            "Pannierstraße 30 10012",
+        ),
+    ],
+)
+def test_an_address_beside_other_things(text: str, ops: list[str], address: str) -> None:
+    made = wishes(text)
+    assert [one["op"] for one in made] == ops
+    assert [one["address"] for one in made if "address" in one] == [address]
