@@ -43,7 +43,7 @@ _ROUND = 900
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Piece:
     """A section as clients see it; the combos are a section too."""
 
     name: str
@@ -65,7 +65,7 @@ class MenuPages:
 
     def __init__(self, menu: Menu) -> None:
         self.menu = menu
-        self._parts: dict[str, _Part] = {}
+        self._parts: dict[str, _Piece] = {}
         self._combos = _free_name(COMBOS, menu) if menu.combos else None
 
     @property
@@ -98,7 +98,7 @@ class MenuPages:
             cursor=self._cursor(after),
         )
 
-    def _part(self, wanted: str) -> _Part:
+    def _part(self, wanted: str) -> _Piece:
         section = self.menu.section(wanted)
         name = section.name if section is not None else self._combos
         if name is None or name.casefold() != wanted.casefold():
@@ -111,13 +111,13 @@ class MenuPages:
         part = self._parts.get(name)
         if part is None:
             part = self._parts[name] = (
-                _Part(
+                _Piece(
                     section.name,
                     _served(section.served),
                     tuple(piece for dish in section.dishes for piece in self._dish(dish)),
                 )
                 if section is not None
-                else _Part(name, (), tuple(map(self._combo, self.menu.combos)))
+                else _Piece(name, (), tuple(map(self._combo, self.menu.combos)))
             )
         return part
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from agents.app.app import AnyApp, App, Environment
 from agents.app.declaration import named_faults
 from agents.app.doctor.database import check_database_access
-from agents.app.doctor.findings import Finding, Mark, fault, ok, warning
+from agents.app.doctor.findings import Finding, Severity, fault, ok, warning
 from agents.app.doctor.models import check_models, check_speech
 from agents.app.doctor.ports import check_ports
 from agents.app.doctor.server import check_server
@@ -49,7 +49,7 @@ def run_doctor(app: AnyApp, **options: str | None) -> int:
             say(text)
 
     asyncio.run(look())
-    return FAILED if Mark.FAULT in marks else 0
+    return FAILED if Severity.FAULT in marks else 0
 
 
 def check_settings(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Mark(StrEnum):
+class Severity(StrEnum):
     """The severity of a finding."""
 
     OK = "ok"
@@ -22,7 +22,7 @@ class Finding:
         found: The finding, and how to fix it.
     """
 
-    mark: Mark
+    mark: Severity
     about: str
     found: str
 
@@ -32,14 +32,14 @@ class Finding:
 
 def ok(about: str, found: str) -> Finding:
     """Report that something is as it should be."""
-    return Finding(Mark.OK, about, found)
+    return Finding(Severity.OK, about, found)
 
 
 def warning(about: str, found: str) -> Finding:
     """Report something that works now but may stop working."""
-    return Finding(Mark.WARNING, about, found)
+    return Finding(Severity.WARNING, about, found)
 
 
 def fault(about: str, found: str) -> Finding:
     """Report something that would make a call fail."""
-    return Finding(Mark.FAULT, about, found)
+    return Finding(Severity.FAULT, about, found)

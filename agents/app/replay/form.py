@@ -38,7 +38,7 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ToolCall(Part):
+class ScriptedCall(Part):
     """One tool call of the scripted model."""
 
     name: str
@@ -55,7 +55,7 @@ class ScriptStep(Part):
     """
 
     say: str | None = None
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[ScriptedCall, ...] = ()
     delay: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = 0.0
     error: str | None = None
     cut: bool = False

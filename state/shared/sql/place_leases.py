@@ -14,7 +14,7 @@ from state.shared.sql.access import StoreAccess
 
 if TYPE_CHECKING:
     from state.shared.sql.leases import Leases
-    from state.shared.sql.places import Place
+    from state.shared.sql.places import PlaceRow
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class PlaceLeases:
         self._access.demand_owner("a place")
         fence = self._access.fences.get(state_id)
 
-        def assign(before: "Place | None") -> "asyncio.Future[list[Place] | None]":
+        def assign(before: "PlaceRow | None") -> "asyncio.Future[list[PlaceRow] | None]":
             return self._access.in_places(
                 lambda places: places.assign(place, holder, state_id, user, fence, before)
             )
@@ -191,12 +191,12 @@ class PlaceLeases:
 
 
 @overload
-def _joined(lease: Lease, place: "Place | None") -> Lease: ...
+def _joined(lease: Lease, place: "PlaceRow | None") -> Lease: ...
 @overload
-def _joined(lease: Lease | None, place: "Place") -> Lease: ...
+def _joined(lease: Lease | None, place: "PlaceRow") -> Lease: ...
 @overload
-def _joined(lease: Lease | None, place: "Place | None") -> Lease | None: ...
-def _joined(lease: Lease | None, place: "Place | None") -> Lease | None:
+def _joined(lease: Lease | None, place: "PlaceRow | None") -> Lease | None: ...
+def _joined(lease: Lease | None, place: "PlaceRow | None") -> Lease | None:
     """Combine the lease with the state of its place.
 
     If the lease is missing it has expired, and the last holder is the one that assigned the state.
@@ -208,7 +208,7 @@ def _joined(lease: Lease | None, place: "Place | None") -> Lease | None:
     return replace(lease, state_id=place.state_id, user=place.user)
 
 
-def _expired(leases: Sequence[Lease], places: "Sequence[Place]", now: datetime) -> list[Lease]:
+def _expired(leases: Sequence[Lease], places: "Sequence[PlaceRow]", now: datetime) -> list[Lease]:
     """List the places whose lease has expired, the longest expired first."""
     known = {(one.owner, one.place): one for one in places}
     over: list[Lease] = []
@@ -221,12 +221,12 @@ def _expired(leases: Sequence[Lease], places: "Sequence[Place]", now: datetime) 
 
 
 async def _end_other_leases(
-    settled: "asyncio.Future[list[Place] | None]", access: StoreAccess
-) -> "list[Place] | None":
+    settled: "asyncio.Future[list[PlaceRow] | None]", access: StoreAccess
+) -> "list[PlaceRow] | None":
     """Wait until a state is assigned; holders that worked on it elsewhere lose their leases in any case."""
     ends: list[asyncio.Future[None]] = []
 
-    def end(settled: "asyncio.Future[list[Place] | None]") -> None:
+    def end(settled: "asyncio.Future[list[PlaceRow] | None]") -> None:
         if not settled.cancelled() and settled.exception() is None:
             ends.extend(
                 access.start_in_leases(partial(_end_lease, one)) for one in settled.result() or ()
@@ -241,7 +241,7 @@ async def _end_other_leases(
     return elsewhere
 
 
-def _end_lease(place: "Place", leases: "Leases") -> None:
+def _end_lease(place: "PlaceRow", leases: "Leases") -> None:
     leases.end([(place.owner, place.place)], place.holder)
 
 

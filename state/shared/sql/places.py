@@ -16,7 +16,7 @@ from state.shared.sql.connection import DatabaseConnection
 from state.shared.sql.tables import first_layout, places, states, written
 
 
-class Place(NamedTuple):
+class PlaceRow(NamedTuple):
     """A place and the state it works on.
 
     Args:
@@ -93,14 +93,14 @@ class Places:
         """Write to the database without changing anything."""
         self._db.run(lambda connection: connection.execute(_AS_IT_IS), writes=True)
 
-    def at(self, place: str) -> Place | None:
+    def at(self, place: str) -> PlaceRow | None:
         """Return what a place works on."""
         here = {"of_owner": self._owner, "at_place": place}
         return self._db.run(
             lambda connection: _one(connection.execute(_AT, here).mappings().first()), writes=False
         )
 
-    def of(self, state_id: str) -> Place | None:
+    def of(self, state_id: str) -> PlaceRow | None:
         """Return where a state is worked on."""
         owned = _OF if self._owner is None else _OF.where(places.c.owner == self._owner)
         return self._db.run(
@@ -108,7 +108,7 @@ class Places:
             writes=False,
         )
 
-    def all(self) -> list[Place]:
+    def all(self) -> list[PlaceRow]:
         """Return all places."""
         owned = select(places)
         if self._owner is not None:
@@ -125,8 +125,8 @@ class Places:
         state_id: str,
         user: str | None,
         fence: int | None,
-        before: Place | None,
-    ) -> list[Place] | None:
+        before: PlaceRow | None,
+    ) -> list[PlaceRow] | None:
         """Record what a place works on; return the other places the state was removed from.
 
         Returns ``None`` and changes nothing if the place has changed since ``before``.
@@ -140,7 +140,7 @@ class Places:
             before: The place as it was read.
         """
 
-        def assign(connection: Connection) -> list[Place] | None:
+        def assign(connection: Connection) -> list[PlaceRow] | None:
             # Locking the state's row makes others wait that want to assign the same state.
             state = connection.execute(_STATE, {"id": state_id}).one_or_none()
             if state is None:
@@ -171,7 +171,7 @@ class Places:
         except IntegrityError:  # on a server: another process created the row at the same moment
             return None
 
-    def close(self, before: Place) -> None:
+    def close(self, before: PlaceRow) -> None:
         """Delete a place's row, unless another holder has assigned a state since."""
         here = {"of_owner": before.owner, "at_place": before.place, "assigned_by": before.holder}
         self._db.run(lambda connection: connection.execute(_CLOSE, here), writes=True)
@@ -190,16 +190,16 @@ def release(connection: Connection, state_id: str) -> list[tuple[str, str]]:
     return [(row["owner"], row["place"]) for row in there]
 
 
-def _holder_of(place: Place | None) -> str | None:
+def _holder_of(place: PlaceRow | None) -> str | None:
     return None if place is None else place.holder
 
 
-def _one(row: RowMapping | None) -> Place | None:
+def _one(row: RowMapping | None) -> PlaceRow | None:
     return None if row is None else _place(row)
 
 
-def _place(row: RowMapping) -> Place:
-    return Place(
+def _place(row: RowMapping) -> PlaceRow:
+    return PlaceRow(
         owner=row["owner"],
         place=row["place"],
         state_id=row["state_id"],

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from agents.app.app import App, AppFaults
-from agents.app.doctor.findings import Mark
+from agents.app.doctor.findings import Severity
 from agents.app.doctor.models import check_models
 from agents.app.join.client import RoomClient, SaidText
 from agents.handoff import Agent, CallPolicy, Graph, Opening
@@ -84,7 +84,7 @@ async def test_doctor_says_that_there_is_no_local_model() -> None:
     application = app()
     (found,) = await check_models(application, application.settings())
 
-    assert found.mark is Mark.FAULT
+    assert found.mark is Severity.FAULT
     assert "DESK_MODEL" in found.found
 
 

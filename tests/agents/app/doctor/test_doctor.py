@@ -14,7 +14,7 @@ from aiohttp import web
 
 from agents.app.doctor import database as database_module
 from agents.app.doctor.database import check_database_access
-from agents.app.doctor.findings import Finding, Mark
+from agents.app.doctor.findings import Finding, Severity
 from agents.app.doctor.models import check_models, check_speech
 from agents.app.doctor.ports import check_ports
 from agents.app.doctor.server import check_server
@@ -154,30 +154,30 @@ def test_nothing_that_depends_on_an_invalid_setting_is_checked(
 async def test_a_server_that_is_away_is_a_fault(livekit: LiveKit) -> None:
     found = await check_server(serving(livekit, LIVEKIT_URL=f"ws://127.0.0.1:{free_port()}"))
 
-    assert [(one.mark, one.about) for one in found] == [(Mark.FAULT, "LiveKit server")]
+    assert [(one.mark, one.about) for one in found] == [(Severity.FAULT, "LiveKit server")]
 
 
 async def test_keys_of_another_server_are_a_fault(livekit: LiveKit) -> None:
     found = await check_server(serving(livekit, LIVEKIT_API_SECRET=OTHER_SECRET))
 
-    assert (found[-1].mark, found[-1].about) == (Mark.FAULT, "LiveKit keys")
+    assert (found[-1].mark, found[-1].about) == (Severity.FAULT, "LiveKit keys")
     assert OTHER_SECRET not in str(found)
 
 
 @pytest.mark.parametrize(
     ("ahead_s", "mark"),
     [
-        (0, Mark.OK),
-        (1, Mark.OK),
-        (-1, Mark.OK),
-        (20, Mark.WARNING),
-        (-20, Mark.WARNING),
-        (90, Mark.FAULT),
-        (-90, Mark.FAULT),
+        (0, Severity.OK),
+        (1, Severity.OK),
+        (-1, Severity.OK),
+        (20, Severity.WARNING),
+        (-20, Severity.WARNING),
+        (90, Severity.FAULT),
+        (-90, Severity.FAULT),
     ],
 )
 async def test_a_clock_that_is_wrong_is_told_before_tokens_are_refused(
-    livekit: LiveKit, ahead_s: int, mark: Mark
+    livekit: LiveKit, ahead_s: int, mark: Severity
 ) -> None:
     async def answer(request: web.Request) -> web.Response:
         theirs = format_datetime(datetime.now(UTC) - timedelta(seconds=ahead_s), usegmt=True)
@@ -188,27 +188,27 @@ async def test_a_clock_that_is_wrong_is_told_before_tokens_are_refused(
 
     (clock,) = [one for one in found if one.about == "clock"]
     assert clock.mark is mark
-    if mark is not Mark.OK:
+    if mark is not Severity.OK:
         assert ("ahead of" if ahead_s > 0 else "behind") in clock.found
 
 
 @pytest.mark.parametrize(
     ("status", "body", "mark", "says"),
     [
-        (200, {"data": [{"id": "gpt-4.1"}]}, Mark.OK, "key accepted"),
+        (200, {"data": [{"id": "gpt-4.1"}]}, Severity.OK, "key accepted"),
         (
             200,
             {"data": [{"id": "another"}]},
-            Mark.FAULT,
+            Severity.FAULT,
             "has no model gpt-4.1: set BELLA_VISTA_OPENAI_MODEL",
         ),
-        (401, {"error": KEY}, Mark.FAULT, "rejects the key"),
-        (404, {}, Mark.WARNING, "does not list"),
-        (200, None, Mark.FAULT, "does not answer"),
+        (401, {"error": KEY}, Severity.FAULT, "rejects the key"),
+        (404, {}, Severity.WARNING, "does not list"),
+        (200, None, Severity.FAULT, "does not answer"),
     ],
 )
 async def test_a_providers_model_is_asked_whether_it_knows_us(
-    status: int, body: object, mark: Mark, says: str
+    status: int, body: object, mark: Severity, says: str
 ) -> None:
     sent: list[str | None] = []
 
@@ -254,23 +254,25 @@ async def test_the_first_servers_key_is_not_shown_to_the_second_server() -> None
             ),
         )
 
-    assert [one.mark for one in found] == [Mark.OK, Mark.OK]
+    assert [one.mark for one in found] == [Severity.OK, Severity.OK]
     assert sent == [f"Bearer {KEY}", None]
 
 
 @pytest.mark.parametrize(
     ("given", "mark", "says"),
     [
-        ({}, Mark.OK, "DEEPGRAM_API_KEY, CARTESIA_API_KEY"),
+        ({}, Severity.OK, "DEEPGRAM_API_KEY, CARTESIA_API_KEY"),
         (
             {"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY},
-            Mark.OK,
+            Severity.OK,
             "STT by deepgram, TTS by cartesia",
         ),
-        ({"stt": "openai", "CARTESIA_API_KEY": KEY}, Mark.FAULT, "OPENAI_API_KEY"),
+        ({"stt": "openai", "CARTESIA_API_KEY": KEY}, Severity.FAULT, "OPENAI_API_KEY"),
     ],
 )
-def test_whether_calls_can_be_spoken_is_told(given: dict[str, str], mark: Mark, says: str) -> None:
+def test_whether_calls_can_be_spoken_is_told(
+    given: dict[str, str], mark: Severity, says: str
+) -> None:
     (found,) = check_speech(Settings.model_validate(given))
 
     assert found.mark is mark
@@ -284,7 +286,7 @@ async def test_a_database_that_can_be_used_is_left_as_it_was(database: str) -> N
 
     found = await check_database_access(APP, Settings(database=database), None)
 
-    assert found.mark is Mark.OK
+    assert found.mark is Severity.OK
     async with open_store(database, "doctor") as store:
         assert await store.leases.at("doctor") is None
         assert await store.leases.lost() == []
@@ -300,7 +302,7 @@ async def test_a_database_that_cannot_be_written_to_is_a_fault(
     with read_only(tmp_path):
         found = await check_database_access(APP, Settings(database=url), None)
 
-    assert found.mark is Mark.FAULT
+    assert found.mark is Severity.FAULT
 
 
 async def test_leases_that_cannot_be_written_are_a_fault(tmp_path: Path) -> None:
@@ -312,9 +314,9 @@ async def test_leases_that_cannot_be_written_are_a_fault(tmp_path: Path) -> None
     found = await check_database_access(APP, Settings(database=url), None)
     in_their_place(tmp_path).rmdir()
 
-    assert found.mark is Mark.FAULT
+    assert found.mark is Severity.FAULT
     assert "orders.db.leases" in found.found
-    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.OK
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Severity.OK
 
 
 def in_their_place(folder: Path) -> Path:
@@ -325,7 +327,7 @@ async def test_a_folder_in_which_no_database_can_be_made_is_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path}/away/orders.db"
-    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.OK
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Severity.OK
 
     def refuses(dir: Path) -> None:
         raise PermissionError(f"{dir} is of a kind that keeps no files, whatever its rights say")
@@ -333,7 +335,7 @@ async def test_a_folder_in_which_no_database_can_be_made_is_a_fault(
     monkeypatch.setattr(database_module, "TemporaryFile", refuses)
     found = await check_database_access(APP, Settings(database=url), None)
 
-    assert found.mark is Mark.FAULT
+    assert found.mark is Severity.FAULT
     assert str(tmp_path) in found.found
 
 
@@ -345,7 +347,7 @@ async def test_a_disk_that_is_nearly_full_is_warned_of(
         await store.list(1)
     monkeypatch.setattr(database_module, "LITTLE_ROOM", 1 << 62)
 
-    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.WARNING
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Severity.WARNING
 
 
 async def test_a_port_in_use_is_a_fault() -> None:
@@ -355,7 +357,7 @@ async def test_a_port_in_use_is_a_fault() -> None:
     async with serves(answer) as url:
         (found,) = await check_ports(ports(url))
 
-    assert found.mark is Mark.FAULT
+    assert found.mark is Severity.FAULT
     assert "BELLA_VISTA_HEALTH_PORT" in found.found
 
 
@@ -366,11 +368,11 @@ async def test_a_port_that_our_own_worker_has_is_as_it_should_be() -> None:
     async with serves(answer) as url:
         (found,) = await check_ports(ports(url))
 
-    assert found.mark is Mark.OK
+    assert found.mark is Severity.OK
 
 
 def test_a_finding_is_one_line() -> None:
-    assert str(Finding(Mark.FAULT, "menu", "one\ntwo")) == "fault    menu: one two"
+    assert str(Finding(Severity.FAULT, "menu", "one\ntwo")) == "fault    menu: one two"
 
 
 Answer = Callable[[web.Request], Awaitable[web.Response]]
