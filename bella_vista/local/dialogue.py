@@ -410,8 +410,12 @@ class Dialogue:
                 if "name" not in one.fields or one.op != "set_customer"
             ]
             understood = replace(understood, commands=tuple(kept))  # "for Tom the same"
+        ends = bool({"done", "place"} & {*understood.intents})
+        if pending is not None and pending.code == "unclear" and ends and not understood.settled:
+            unheard = (str(pending.facts["words"]),) if pending.facts.get("words") else ()
+            return replace(understood, not_understood=(*understood.not_understood, *unheard))
         if pending is not None and _still_waits(pending, understood):
-            if {"done", "place"} & set(understood.intents):
+            if ends:
                 return replace(understood, dropped=_left_out(pending))
             understood = replace(understood, question=_both(understood.question, pending))
         return understood
