@@ -1158,6 +1158,8 @@ class Carrying:
             out.change(out.spoken, said)
             return True
         item = out.spoken if out.spoken is not None and out.spoken in able else able[-1]
+        if said.exact and said.options and number == 1 and said.ref in ("", "one"):
+            number = None  # "only one pump of vanilla"
         if number is not None and (said.correct or said.exact) and (item.quantity or 1) <= number:
             return False
         one_more = said.ref == "one" and number is not None and (item.quantity or 1) <= number

@@ -746,7 +746,9 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "times": lambda _, s, e: s[JOINT] == _TIMES,
     "optioned": lambda _, s, e: bool(s[FLAGS] & OPTIONED),
     "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _ON),
-    "listed": lambda _, s, e: s[JOINT] in (_AND, _COMMA),
+    "listed": lambda _, s, e: (
+        s[JOINT] in (_AND, _COMMA) and not (s[NUM] > 0 and s[HEAD] == 0)
+    ),
     "denying": lambda _, s, e: s[NEG] and not s[PEND],
     "swapped": lambda _, s, e: (
         (s[OP] == "swap" or (s[OP] == "instead-of" and not s[FLAGS] & EARLIER))
@@ -755,7 +757,9 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     ),
     "replacing": lambda _, s, e: s[VERB] == "instead-of",
     "combined": lambda search, s, e: s[HEAD] > 0 and bool(s[MASK] & search._index.combos),
-    "combos": lambda search, s, e: s[NUM] > 1 and bool(s[MASK] & search._index.combos),
+    "combos": lambda search, s, e: (
+        s[NUM] > 1 and s[HEAD] > 0 and bool(s[MASK] & search._index.combos)
+    ),
     "swapping": lambda _, s, e: (
         s[VERB] == "swap" or (s[VERB] == "instead-of" and not s[HEAD] and not s[FLAGS] & EARLIER)
     ),
