@@ -746,9 +746,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "times": lambda _, s, e: s[JOINT] == _TIMES,
     "optioned": lambda _, s, e: bool(s[FLAGS] & OPTIONED),
     "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _ON),
-    "listed": lambda _, s, e: (
-        s[JOINT] in (_AND, _COMMA) and not (s[NUM] > 0 and s[HEAD] == 0)
-    ),
+    "listed": lambda _, s, e: s[JOINT] in (_AND, _COMMA) and not (s[NUM] > 0 and s[HEAD] == 0),
     "denying": lambda _, s, e: s[NEG] and not s[PEND],
     "swapped": lambda _, s, e: (
         (s[OP] == "swap" or (s[OP] == "instead-of" and not s[FLAGS] & EARLIER))
