@@ -362,6 +362,8 @@ def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         if following in _PEOPLE or [token.word for token in tokens[end : end + 2]] == ["of", "us"]:
             here.append(Edge("filler", end + (1 if following in _PEOPLE else 2), 0.1, words=words))
         this = words == "one" and first > 0 and tokens[first - 1].word in _THIS
+        before = [token.word for token in tokens[max(0, first - 3) : first - 1]]
+        this = this or (words == "one" and before in _ON_THE)  # "on the chicken one"
         cost = 1.5 if of_people else 1.0 if this else 0.05
         here.append(Edge("number", end, cost, value=number[0], words=words))
 
@@ -517,6 +519,7 @@ _DONE_TO = frozenset("it them that this those these the both my his her all one"
 _POINTING = frozenset(("it", "them", "filler"))
 _VERBS = frozenset(("swap", "change", "remove", "move", "keep", "add"))
 _THIS = frozenset(("this", "that"))
+_ON_THE = [[word, "the"] for word in ("on", "to", "in", "from", "for")]
 _ARTICLES = frozenset(("the", "a", "my"))
 _THAT = frozenset(("that", "this", "those", "these"))
 _LEFT = frozenset(("leave it", "leave that"))

@@ -469,6 +469,8 @@ class Search:
         pend = state[PEND]
         denied = state[NEG] or pend[:1] == (("no", ""),)
         cost = 0.0
+        if state[JOINT] == _ON and state[HEAD] and _follows(state, "the"):
+            cost = 0.3  # "no tomato on the burger": rather a thing than a burger sauce
         if denied and not pend and state[JOINT] not in (_OR, _AND, _COMMA, _NOTHING, _THE):
             return 9.0
         fits = state[MASK] & entity.mask
