@@ -652,6 +652,7 @@ class Carrying:
         if become is not said and become.empty:
             out.penalty += NO_EFFECT
             return
+        become.more = become.more or said.more  # "one more shot in it"
         if become is not said and said.parts:
             become = replace(become, parts=said.parts)  # "make it a combo with fries"
         swaps = said.verb == "swap" and become is not said and (become.options or become.head)

@@ -428,10 +428,23 @@ class Outcome:
             self.count(item, said.count)
         if item.line is None and said.verb != "add":
             item.yielding = len(item.changes)  # "with whole milk, actually make that skim"
+        if said.verb != "add" and not said.more:
+            self._count_anew(item, said.options)
         if said.instead and item.yielding and item not in self.touched:
             self.of_same_group(item, said.options)
         self.give(item, said)
         self.touch(item)
+
+    def _count_anew(self, item: Item, options: Sequence[Option]) -> None:
+        """Let a choice that is counted be as many as is said, not as many more: "three sugars"."""
+        mask = self.mask(item)
+        for option in options:
+            if option.no or option.amount or not option.entity.tallied & mask:
+                continue
+            old = item.changes[: item.yielding]
+            for change in [one for one in old if self.is_called(item, one, option.entity.words)]:
+                item.changes.remove(change)
+                item.yielding -= 1
 
     def of_same_group(self, item: Item, options: Sequence[Option]) -> None:
         """Take off the one choice of a group whose place another takes: "with lox instead"."""
@@ -460,9 +473,23 @@ class Outcome:
             return
         if self._into_combo(item, said):
             return
-        self.give_place(item, self.make(said))
+        fresh = self.make(said)
+        if self._takes_part(item, fresh):
+            return
+        self.give_place(item, fresh)
         if said.count is not None:
             item.quantity = said.count
+
+    def _takes_part(self, item: Item, fresh: Item) -> bool:
+        """Put a dish in the place of a part of a combo: "change the cola to a sprite in the combo"."""
+        combo = self.kitchen.combo(item.name)
+        for at, part in reversed(list(enumerate(item.parts))) if combo and fresh.name else ():
+            rest = [one.name or "" for one in item.parts if one is not part]
+            if combo is not None and self.kitchen.room_for(combo, rest, fresh.name or ""):
+                item.parts[at] = fresh
+                self.touch(item)
+                return True
+        return False
 
     def give_place(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one; what was said of that stays as far as it can."""
