@@ -1159,7 +1159,8 @@ class Carrying:
             out.change(out.spoken, said)
             return True
         item = out.spoken if out.spoken is not None and out.spoken in able else able[-1]
-        if said.exact and said.options and number == 1 and said.ref in ("", "one"):
+        counted = any(option.entity.tallied & out.mask(item) for option in said.options)
+        if said.exact and counted and number == 1 and said.ref in ("", "one"):
             number = None  # "only one pump of vanilla"
         if number is not None and (said.correct or said.exact) and (item.quantity or 1) <= number:
             return False
