@@ -119,7 +119,7 @@ class OrderTakerPolicy(Policy):
             )
             return not now.nothing_meant and (not added or answered)
         if _pays(now):
-            return not _orders(now)  # nobody pays before they have everything
+            return not _orders(now)  # they pay once they have everything
         # Another agent sent the guest back with words that are on the order already.
         return now.scene.opening and bool(now.order.get("fulfilment")) and not now.scene.outcomes
 

@@ -1090,8 +1090,11 @@ class Carrying:
             number = 1
         if said.exact and number == item.quantity:
             number = None  # "just one, and without olives"
-        if said.correct and said.size is not None and number in (None, 1) and not several:
-            item.size, number = None, None  # "a large latte, no, a medium, with oat milk"
+        if said.correct and said.size is not None and said.ref != "of-them":
+            if several and said.firmly and said.count is not None:
+                item.quantity, item.size, number = said.count, None, None  # "no wait, one large"
+            elif number in (None, 1) and not several:
+                item.size, number = None, None  # "a large latte, no, a medium, with oat milk"
         clash = said.size if item.size is not None else None
         if clash and said.joint == _OR:
             item.unknown.append(f"{item.size} or {clash.words}")

@@ -35,7 +35,7 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
 
 
 def change_parts(outcome: Outcome, item: Item, said: Said) -> bool:
-    """Put what was chosen anew of a combo on the order in the place of what it came with."""
+    """Replace parts of a combo on the order with the parts that are named now."""
     if item.line is None or outcome.kitchen.combo(item.name) is None:
         return False
     new: list[Item] = []

@@ -238,7 +238,7 @@ class _Hearing:
         self._left.extend(words.tokens)
 
     def _declines(self, words: Words) -> bool:
-        """Whether something is not wanted that nobody has ordered: "no garlic knots", "no dessert today"."""
+        """Whether the guest declines what is not on the order: "no garlic knots", "no dessert today"."""
         run = words.trimmed(words_of("around declining"))
         named = self._house.names.longest(run.tokens, 1) if len(run) > 1 else None
         if named is None or run.tokens[0].word != "no" or named[0] + 1 != len(run):

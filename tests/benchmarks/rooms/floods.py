@@ -74,9 +74,9 @@ async def measure(deployment: Deployment, calls: int, times: int) -> Table:
         told.append(await _by_guest(deployment, calls, others["guest"]))
     bare, dropped = others.pop(BARE), others.pop(NOBODY)
     flooded = others.values()
-    _add(table, "nobody floods: a call", quiet.calls)
-    _add(table, "nobody floods: the agent's answer", quiet.answers)
-    _add(table, "nobody floods: the event loop late", quiet.late)
+    _add(table, "no flood: a call", quiet.calls)
+    _add(table, "no flood: the agent's answer", quiet.answers)
+    _add(table, "no flood: the event loop late", quiet.late)
     answer, late = max(dropped.calls), max(dropped.late)
     _add(table, "staff floods: a guest's call", others[STAFF].calls, OTHERS_MS, answer)
     _add(

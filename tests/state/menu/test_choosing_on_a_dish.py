@@ -68,6 +68,21 @@ def test_contents_of_a_dish_can_be_left_off_in_many_words(said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "left_off"),
+    [
+        ("no mushrooms", ["no wild mushrooms"]),
+        ("no wild mushrooms", ["no wild mushrooms"]),
+        ("mushrooms", ["mushrooms"]),
+        ("no olives", []),
+    ],
+)
+def test_leaving_off_a_choice_leaves_off_what_the_dish_has_of_it(
+    said: str, left_off: list[str]
+) -> None:
+    assert [words for words, _ in choose(BELLA, "Tartufo", "small", said)] == left_off
+
+
+@pytest.mark.parametrize(
     ("said", "words", "price"),
     [
         ("extra mozzarella", "extra mozzarella", 150),
