@@ -4,7 +4,11 @@ A module that holds a server is imported by every process that serves its calls,
 worker itself needs is imported when it runs.
 """
 
+import multiprocessing
+import os
 import signal
+import threading
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -118,5 +122,27 @@ def _set_up(setup: Setup | None, application: str | None, process: JobProcess) -
         # A job without a handler ignores the signal. livekit-agents 1.8.9 has its processes ignore
         # it as well, but not those that are forked from one in which livekit is imported.
         signal.signal(LEAVE_WHEN_OVER, signal.SIG_IGN)
+        end_with_parent(_SHUTDOWN_S)
     if setup is not None:
         setup(process)
+
+
+def end_with_parent(seconds: float) -> None:
+    """End this process, whatever it is doing, when the process that started it has been gone a while.
+
+    A job whose worker dies shuts down by itself in livekit-agents 1.8.9, unless a task swallows its
+    cancellation or a thread never ends: then it would stay in its room with nobody to stop it.
+
+    Args:
+        seconds: The time it has to shut down by itself.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        time.sleep(seconds)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="parent").start()

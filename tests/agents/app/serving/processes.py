@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -188,6 +188,15 @@ def alive(pid: int) -> bool:
             return not Path("/proc").is_dir()
         return False
     return state != "Z"
+
+
+def living(pids: Iterable[int]) -> dict[int, str]:
+    """Those of the processes that live, with their commands."""
+    found = dict.fromkeys(filter(alive, pids), "")
+    for pid in found:
+        with suppress(OSError):  # no /proc here, or it ended
+            found[pid] = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()
+    return found
 
 
 def descendants(pid: int) -> set[int]:

@@ -19,6 +19,7 @@ from tests.agents.app.serving.processes import (
     answer,
     clean_environment,
     descendants,
+    living,
     started,
 )
 from tests.livekit import until
@@ -68,7 +69,7 @@ def workshop(deployment: Deployment) -> Workshop:
 
 
 async def gone(pids: set[int]) -> None:
-    await until(lambda: not any(map(alive, pids)), LONG_S, "the end of all processes")
+    await until(lambda: not living(pids), LONG_S, "the end of all processes")
 
 
 async def test_a_changed_file_moves_the_call_to_the_new_code_without_a_disconnect(

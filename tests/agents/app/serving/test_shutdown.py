@@ -1,8 +1,18 @@
 import signal
+from pathlib import Path
 
 import pytest
 
-from tests.agents.app.serving.processes import LONG_S, Deployment, alive, answer, descendants
+from tests.agents.app.serving.processes import (
+    LONG_S,
+    Deployment,
+    alive,
+    answer,
+    clean_environment,
+    descendants,
+    living,
+    started,
+)
 from tests.agents.app.serving.small_app import SPEAKING
 from tests.livekit import until
 
@@ -48,7 +58,7 @@ async def test_a_second_signal_ends_a_worker_at_once(
             worker.signal(signal.SIGINT)
 
             assert await worker.ends() == 1
-            await until(lambda: not any(map(alive, children)), LONG_S, "the end of its processes")
+            await until(lambda: not living(children), LONG_S, "the end of its processes")
     assert told["pid"] in children
 
 
@@ -80,3 +90,33 @@ async def test_a_worker_exits_after_the_drain_timeout_without_another_worker(
             worker.signal(signal.SIGTERM)
 
             assert await worker.ends() == 0
+
+
+STUCK_JOB = """
+import multiprocessing, os, sys, threading
+from livekit.agents import JobExecutorType, JobProcess
+from agents.app.serving import worker
+
+def never_end():
+    worker._SHUTDOWN_S = 0
+    process = JobProcess(executor_type=JobExecutorType.PROCESS, user_arguments=None, http_proxy=None)
+    worker._set_up(None, None, process)
+    print("job", os.getpid(), file=sys.stderr, flush=True)
+    threading.Event().wait()
+
+multiprocessing.get_context("fork").Process(target=never_end).start()
+threading.Event().wait()
+"""
+
+
+async def test_a_job_that_does_not_shut_down_ends_soon_after_its_worker_is_killed(
+    tmp_path: Path,
+) -> None:
+    with started(("-c", STUCK_JOB), clean_environment(tmp_path)) as worker:
+        await worker.says("job ")
+        job = int(worker.lines[-1].split()[1])
+
+        worker.signal(signal.SIGKILL)
+        await worker.ends()
+
+        await until(lambda: not alive(job), LONG_S, "the end of the job")
