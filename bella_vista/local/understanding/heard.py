@@ -30,6 +30,11 @@ class Heard:
         """Whether a command of this kind was noted."""
         return any(draft.op == op for _, draft in self.drafts)
 
+    def instead(self, op: str, intent: str, meant: str) -> None:
+        """Take a command back that was noted, and its intent for another."""
+        self.drafts = [(at, draft) for at, draft in self.drafts if draft.op != op]
+        self.intents = [meant if one == intent else one for one in self.intents]
+
     def asked(self, question: Question) -> None:
         """Note something to ask back."""
         self.questions.append(question)

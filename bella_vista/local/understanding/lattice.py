@@ -96,6 +96,8 @@ def lattice(
     _taken_off(edges)
     _parted_notes(edges, tokens)
     _asides(edges, tokens)
+    _persons(edges, tokens)
+    _headings(edges, tokens)
     for first, token in enumerate(tokens):
         here = edges[first]
         again = first > 0 and token.word == tokens[first - 1].word and not token.stop
@@ -167,6 +169,47 @@ def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
         if at > first:
             _segment(edges, tokens, first, at)
         first = at + 1
+
+
+def _persons(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    """Find people by what they want: "Joan takes the soup", "Pat and I each have a small salad"."""
+    said = tuple(token.word for token in tokens)
+    for at in range(1, len(said)):
+        for words in _WANTING.get(said[at], ()):
+            if said[at : at + len(words)] != words:
+                continue
+            end, first = at + len(words), at - 1
+            each = said[first] in ("each", "both")
+            if each:
+                first -= 1
+            two = first >= 2 and said[first - 1] == "and" and said[first - 2].isalpha()
+            if two:
+                first -= 2
+            begins = first == 0 or tokens[first - 1].stop or said[first - 1] in _BEFORE_PERSONS
+            if first < 0 or not begins or not _is_person(edges[first], tokens[first]):
+                continue
+            article = end < len(said) and said[end] in ("a", "an", "the")
+            if two and each and article:
+                edges[first].append(Edge("number", end + 1, 0.05, value=2, words=" ".join(words)))
+            elif not two:
+                edges[first].append(Edge("add", end, 0.05, words=" ".join(words)))
+
+
+def _headings(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    """Let what stands before a colon only announce what follows: "coffee: two lattes and a mocha"."""
+    for at, token in enumerate(tokens[:-1]):
+        if token.word != ":":
+            continue
+        for first in range(max(0, at - 3), at):
+            if any(edge.does == "dish" and edge.end == at for edge in edges[first]):
+                edges[first].append(Edge("filler", at, 0.0, words="heading"))
+                break
+
+
+def _is_person(here: Sequence[Edge], token: Token) -> bool:
+    """Whether a word may be somebody: it means nothing else."""
+    other = any(edge.does not in ("aside", "filler") for edge in here)
+    return token.word.isalpha() and token.word not in _TALKING and not other
 
 
 def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last: int) -> None:
@@ -504,6 +547,17 @@ def _plural(word: str, name: str) -> bool:
     return word.endswith("s") and stem(word) != word and not name.casefold().endswith("s")
 
 
+_WANTED = (
+    *("would like", "would love", "would rather have", "would prefer", "wants", "want", "wanted"),
+    *("takes", "will take", "gets", "will get", "will have", "is having", "is getting", "have"),
+    *("needs", "likes", "says she would like", "says he would like", "said she wants"),
+    *("said he wants", "says she would rather have", "says he would rather have", "asked for"),
+    *("says she wants", "says he wants", "would rather the", "is going to have"),
+)
+_WANTING: dict[str, list[tuple[str, ...]]] = {}
+for _words in sorted((tuple(one.split()) for one in _WANTED), key=len):
+    _WANTING.setdefault(_words[0], []).append(_words)
+_BEFORE_PERSONS = frozenset("and then but wait oh so also while".split())
 _TALKING = frozenset(
     "i my we our he his she her they their it its is am are was were im theyre youre hes shes me us who you".split()
 )

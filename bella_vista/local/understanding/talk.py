@@ -51,7 +51,7 @@ class Talk:
         ``answer`` is then the yes, the no or the nothing that was in it.
         """
         self.answer = ""
-        words = self._done_last(self._thanks_last(self._greeting(words)))
+        words = self._done_last(self._thanks_last(self._greeting(self._over(words))))
         said = bare(words)
         meant = [intent for intent in _WHOLE if pattern(intent).fullmatch(said)] if said else []
         if not meant and pattern("done").fullmatch(_begun(said)):
@@ -78,6 +78,17 @@ class Talk:
             if not (is_name and intent in _ANSWERS):
                 self._note(intent, words)
         return words if is_name else words.part(0, 0)
+
+    def _over(self, words: Words) -> Words:
+        """Note that the order is dropped where another begins behind that, and return that one."""
+        found = words.find(pattern("over"))
+        if found is None:
+            return words
+        rest = words.part(found.last, len(words.tokens))
+        if any(self._names.longest(rest.tokens, at) for at in range(len(rest.tokens))):
+            self._heard.meant("start over")
+            return rest
+        return words
 
     def _agrees(self, words: Words) -> bool:
         """Whether nothing but agreement is said: "yes, all of that is right now"."""

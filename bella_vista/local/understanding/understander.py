@@ -308,6 +308,9 @@ class _Hearing:
 
     def understanding(self, text: str, pending: Question | None) -> Understanding:
         """Decide what was ordered, and put everything that was wanted in the order it was said."""
+        if self._orders_anew():
+            self._heard.instead("cancel_order", "cancel", "start over")
+            self._cleared = True
         decided = self._decided()
         settled = self._pending.close(self._heard, decided) if self._pending is not None else False
         drafts = [*self._heard.drafts]
@@ -332,6 +335,15 @@ class _Hearing:
             _chained(questions),
             settled,
             tuple(decided.not_understood),
+        )
+
+    def _orders_anew(self) -> bool:
+        """Whether something of the menu is said behind a cancellation: "cancel it all. A cola, please"."""
+        cancelled = [at for at, draft in self._heard.drafts if draft.op == "cancel_order"]
+        names = self._house.names
+        return bool(cancelled) and any(
+            token.start > cancelled[-1] and names.longest(self._left, at) is not None
+            for at, token in enumerate(self._left)
         )
 
     def _decided(self) -> Decided:
