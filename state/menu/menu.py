@@ -83,6 +83,14 @@ class Menu(Part):
     def _choosers(self) -> dict[str, Chooser]:
         return {}
 
+    @cached_property
+    def _called(self) -> Mapping[str, Sequence[str]]:
+        called: dict[str, list[str]] = {}
+        for group in self.options.values():
+            for choice in group.choices:
+                called.setdefault(choice.name.casefold(), []).extend(choice.aliases)
+        return called
+
     def dish(self, name: str) -> Dish | None:
         """Return the dish with this name; case does not matter."""
         return self._dishes_by_name.get(name.casefold())
@@ -140,7 +148,7 @@ class Menu(Part):
         """
         chooser = self._choosers.get(dish.name)
         if chooser is None:
-            chooser = self._choosers[dish.name] = Chooser(dish, self.groups(dish))
+            chooser = self._choosers[dish.name] = Chooser(dish, self.groups(dish), self._called)
         return chooser.choose(self.size(dish, size), words)
 
     def allergens(self, dish: Dish, chosen: Sequence[Chosen] = ()) -> tuple[str, ...]:

@@ -633,8 +633,7 @@ class Carrying:
             candidates = [*reversed(out.items), *reversed(out.there)]
             item = next((i for i in candidates if out.has(i, option.entity.words)), None)
             if item is not None:
-                item.changes.append(option.words)
-                out.touch(item)
+                self._without(item, option)
                 done = True
             elif len(said.options) > 1:
                 out.penalty += NOT_THERE
@@ -643,6 +642,17 @@ class Carrying:
         elif not done:
             out.penalty += NOT_THERE
             out.not_found(said)
+
+    def _without(self, item: Item, option: Option) -> None:
+        """Leave something off a thing, or the thing itself where it must be one of them: "no coke"."""
+        out = self._out
+        said = set(stems(option.entity.words))
+        chosen = any(said <= set(stems(one)) for one in item.changes)
+        if chosen and option.entity.chosen & out.mask(item):
+            out.take_off(item, None)
+            return
+        item.changes.append(option.words)
+        out.touch(item)
 
     # -- changing --------------------------------------------------------------------------------------------
 
@@ -675,9 +685,13 @@ class Carrying:
             become.instead = True  # "change the wings to honey barbecue"
         if said.on and said.ref == "it" and said.size is not None and become.size is None:
             become.size, said.size = said.size, None  # "large, and no banana in it"
-        found = targets(out, said)
-        if become.head is not None and said.ref == "it" and become is not said:
-            there = out.named(become.mask, out.things)  # "make it three tiramisus"
+        points = become.head is not None and said.ref == "it" and become is not said
+        there = out.named(become.mask, out.things) if points else []  # "make it three tiramisus"
+        if there and out.removed:
+            found = there[-1:]  # "take off the colas and make it three tiramisus": they stay away
+        else:
+            found = targets(out, said)
+        if points:
             found = found if not there or any(item in there for item in found) else there[-1:]
             if following and following[0].verb == "instead-of" and following[0].head is not None:
                 found = out.named(following[0].mask, out.things)[-1:] or found

@@ -164,7 +164,7 @@ class Deciding:
             if best in accounted or best.reading is None:
                 return best
             drafts = [draft for _, draft in best.drafts]
-            said, _ = items(best.reading)
+            said, _ = self._items(best.reading, known)
             best.lost = self._accounting.lost(
                 said,
                 drafts,
@@ -176,6 +176,23 @@ class Deciding:
             )
             best.cost += LOST * len(best.lost)
             accounted.append(best)
+
+    def _items(
+        self, reading: Reading, known: Sequence[Item]
+    ) -> tuple[list[Said], Sequence[Passed]]:
+        """Return what is said, with "the tea" for the iced tea that was ordered, where there is no other."""
+        said, passed = items(reading)
+        ordered = [(item, self.index.bit(item.name or "")) for item in known]
+        for one in said:
+            told = one.definite and (one.verb not in ("", "add") or one.become is not None or one.on)
+            if one.head is None or not told or any(bit & one.mask for _, bit in ordered):
+                continue
+            words = set(stems(one.words))
+            called = [(i.name, bit) for i, bit in ordered if i.name and words <= set(stems(i.name))]
+            if len(called) == 1:
+                name, one.mask = called[0]
+                one.head = Entity("dish", name, mask=one.mask, number=-3)
+        return said, passed
 
     def _on_order(self, known: Sequence[Item]) -> dict[str, Entity]:
         """Return the words of what is on the order that name nothing by themselves: "the cookie"."""
@@ -211,7 +228,7 @@ class Deciding:
         situation: Situation,
         taken: bool,
     ) -> Decided:
-        said, passed = items(reading)
+        said, passed = self._items(reading, known)
         lines = [_copied(item) for item in known]
         open_ones = [_copied(item) for item in waiting]
         for at, line in enumerate(lines):
