@@ -184,7 +184,9 @@ class Deciding:
         said, passed = items(reading)
         ordered = [(item, self.index.bit(item.name or "")) for item in known]
         for one in said:
-            told = one.definite and (one.verb not in ("", "add") or one.become is not None or one.on)
+            told = one.definite and (
+                one.verb not in ("", "add") or one.become is not None or one.on
+            )
             if one.head is None or not told or any(bit & one.mask for _, bit in ordered):
                 continue
             words = set(stems(one.words))
@@ -363,8 +365,10 @@ class Deciding:
                 or variant
                 or self._stands_alone(words, first, last)
             ):
+                count, length = number_at(words.tokens[: last + 1], first) or (1, 0)
+                told = " ".join(told.split()[length:]) or told  # "two blorgs"
                 near = list(self._near(told))
-                draft = Draft("add_item", {"words": told, "quantity": 1})
+                draft = Draft("add_item", {"words": told, "quantity": count})
                 decided.questions.append(
                     Question("not_on_menu", {"words": told, "near": near}, draft)
                 )

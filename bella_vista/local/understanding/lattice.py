@@ -108,10 +108,27 @@ def lattice(
             if index.knows(stems[first]):
                 found = Passed(PASSED["small"], "common")  # the inch of "six inch"
         passed.append(found)
+    _counted_strange(passed, edges, tokens)
     for here in edges:
         for edge in here:
             edge.code = hash((edge.does, edge.value, edge.entity.number))
     return Lattice(tokens, edges, passed)
+
+
+def _counted_strange(
+    passed: list[Passed], edges: Sequence[Sequence[Edge]], tokens: Sequence[Token]
+) -> None:
+    """Let a number belong to the unknown thing that it counts: "two blorgs and a soup"."""
+    for at, here in enumerate(edges):
+        ends = {edge.end for edge in here if edge.does == "number"}
+        for end in ends:
+            last = end
+            while last < len(passed) and passed[last].kind in ("word", "food"):
+                last += 1
+            over = last == len(tokens) or tokens[last].stop or tokens[last].word in _AFTER_STRANGE
+            if last > end and over:
+                for place in range(at, end):
+                    passed[place] = Passed(0.0, "food")
 
 
 def _done(here: list[Edge], tokens: Sequence[Token], first: int, index: Index) -> None:
@@ -567,6 +584,7 @@ _COUNTED_PEOPLE = [
     *(["he", "is"], ["she", "is"], ["i", "am"], ["is", "only"], ["is", "just"]),
 ]
 _AFTER_PEOPLE = frozenset("so and but today now tonight years year he she".split())
+_AFTER_STRANGE = frozenset("and with please also plus but".split())
 _BEFORE_OPTIONS = frozenset("no extra without light hold".split())
 _SO_MANY = frozenset(("the", "those", "these", "my"))
 _DONE_TO = frozenset("it them that this those these the both my his her all one".split())
