@@ -205,7 +205,8 @@ class Carrying:
             take_back(self._out, self._situation.before, added=said.ref == "undo")
             self._out.penalty += NOT_THERE if said.described else 0.0
         elif said.verb == "instead-of":
-            self._instead_of(said)
+            if not self._means_another(said, following):
+                self._instead_of(said)
         elif said.spared:
             self._spare(said, following)
         elif said.verb == "remove" or said.denied:
@@ -276,6 +277,8 @@ class Carrying:
         if said.definite and said.parts and there and said.number is None and said.verb != "add":
             if change_parts(out, there[-1], said):  # "tots with the meal instead of the fries"
                 return
+        if said.lines and (said.described or said.more) and self._of_lines(said):
+            return
         if only(out, said, there) or self._speaks_of(said, following):
             return
         if there and said.number and any(one.kept and one.ref for one in following[:2]):
@@ -312,6 +315,19 @@ class Carrying:
             item = out.add(out.make(said))
             if said.count is not None and said.count > 1:
                 self._announce(item, said, following)
+
+    def _of_lines(self, said: Said) -> bool:
+        """Change what is described, or order more of it."""
+        out = self._out
+        found = out.of_lines(said)
+        if not found:
+            return False
+        if said.more:
+            out.repeat(found[-1], said)
+            return True
+        count = said.number if said.partial else None
+        self._become(replace(said, head=None, count=None, lines=()), found, count)
+        return True
 
     def _speaks_of(self, said: Said, following: Sequence[Said]) -> bool:
         """Take "of the three teas" for what is on the order, where it is said next how they are to be."""
@@ -489,6 +505,14 @@ class Carrying:
 
     # -- one instead of another ------------------------------------------------------------------------------
 
+    def _means_another(self, said: Said, following: Sequence[Said]) -> bool:
+        """Whether it is only said which line is not meant: "the tofu one, not the pork one"."""
+        if not said.lines:
+            return False
+        after = following[0] if following else Said()
+        meant = [*self._out.of_lines(after), *self._out.touched]
+        return bool(meant) and not any(item in meant for item in self._out.of_lines(said))
+
     def _instead_of(self, said: Said) -> None:
         """Note what is to go: "a caprese instead of the margherita"."""
         out = self._out
@@ -653,6 +677,8 @@ class Carrying:
             out.penalty += NO_EFFECT
             return
         become.more = become.more or said.more  # "one more shot in it"
+        if become is not said and become.lines:
+            out.penalty += NOT_THERE  # nothing becomes what is there already
         if become is not said and said.parts:
             become = replace(become, parts=said.parts)  # "make it a combo with fries"
         swaps = said.verb == "swap" and become is not said and (become.options or become.head)

@@ -1,7 +1,7 @@
 """What each word of a line can mean: names of the menu, numbers, and phrases that do something."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.grammar import FILLER_ON_NAME, PASSED
@@ -30,6 +30,7 @@ class Edge:
         whole: Whether a whole name was said.
         plural: Whether the last word is of several.
         weak: Whether it is only part of another name of a dish.
+        lines: The lines of the order that it means.
         code: What tells it from edges that do something else.
     """
 
@@ -42,7 +43,12 @@ class Edge:
     whole: bool = True
     plural: bool = False
     weak: bool = False
-    code: int = 0
+    lines: tuple[str, ...] = ()
+    code: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Number what it does, so that readings are compared fast."""
+        self.code = hash((self.does, self.value, self.entity.number, self.lines))
 
 
 NO_EDGE = Edge("", 0, 0.0)
@@ -106,9 +112,6 @@ def lattice(
             if index.knows(stems[first]):
                 found = Passed(PASSED["small"], "common")  # the inch of "six inch"
         passed.append(found)
-    for here in edges:
-        for edge in here:
-            edge.code = hash((edge.does, edge.value, edge.entity.number))
     return Lattice(tokens, edges, passed)
 
 

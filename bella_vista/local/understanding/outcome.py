@@ -112,6 +112,10 @@ class Outcome:
         """Return the things that may be of some dishes."""
         return [item for item in things if self.mask(item) & mask]
 
+    def of_lines(self, said: Said) -> list[Item]:
+        """Return the things on the lines that a description means."""
+        return [item for item in self.there if item.line and item.line.id in said.lines]
+
     def has(self, item: Item, words: str) -> bool:
         """Whether something is in a thing, or was chosen for it."""
         if self.kitchen.has(item.name, words):

@@ -104,6 +104,7 @@ class Said:
         after_all: Whether "actually" follows it.
         ahead: A size that the next part of a combo is to have.
         ends: Where the last size or option of it ends.
+        lines: The lines of the order that are meant.
         written_over: The places of words that gave way to later ones though nobody took them back.
     """
 
@@ -152,6 +153,7 @@ class Said:
     ends: int = -1
     combo: Entity | None = None
     ahead: Entity | None = None
+    lines: tuple[str, ...] = ()
     written_over: list[int] = field(default_factory=list)
     options: list[Option] = field(default_factory=list)
     told: list[int] = field(default_factory=list)
@@ -374,6 +376,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             else:
                 to.head, to.mask, to.words = edge.entity, edge.entity.mask, edge.words
                 to.named = (act.first, edge.end)
+                to.lines, to.definite = edge.lines, to.definite or bool(edge.lines)
             to.plural, to.weak = edge.plural, edge.weak
         case "combo":
             part = Said(head=now.head, mask=now.mask, words=now.words, size=None)

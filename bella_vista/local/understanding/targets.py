@@ -14,7 +14,9 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
     """Return the things that are meant; none when there are none."""
     things = outcome.things
     tells = said.become is not None or said.verb in _TAKING
-    if said.head is not None:
+    if said.lines:
+        items = outcome.of_lines(said)
+    elif said.head is not None:
         items = outcome.named(said.mask, things)
         items = _described(outcome, said, items) if items and tells and said.verb else items
         if len(items) > 1 and said.definite and said.size is not None:
