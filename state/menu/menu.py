@@ -23,6 +23,7 @@ from state.menu.model import (
 )
 from state.menu.serving import within
 from state.menu.sizes import size_of
+from state.menu.words import stems
 from state.menu.values import BY_NAME, Phrase, Phrases, named
 
 
@@ -62,6 +63,15 @@ class Menu(Part):
     def dishes(self) -> tuple[Dish, ...]:
         """All dishes, in the menu's order."""
         return tuple(dish for section in self.sections for dish in section.dishes)
+
+    @cached_property
+    def _other_names(self) -> Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]:
+        """The aliases of all choices by name: a dish may contain what others have as a choice."""
+        found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+        for group in self.options.values():
+            for choice in group.choices:
+                found.setdefault(stems(choice.name), []).extend(map(stems, choice.aliases))
+        return found
 
     @cached_property
     def _dishes_by_name(self) -> Mapping[str, Dish]:
@@ -140,7 +150,9 @@ class Menu(Part):
         """
         chooser = self._choosers.get(dish.name)
         if chooser is None:
-            chooser = self._choosers[dish.name] = Chooser(dish, self.groups(dish))
+            chooser = self._choosers[dish.name] = Chooser(
+                dish, self.groups(dish), self._other_names
+            )
         return chooser.choose(self.size(dish, size), words)
 
     def allergens(self, dish: Dish, chosen: Sequence[Chosen] = ()) -> tuple[str, ...]:

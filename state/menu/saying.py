@@ -1,8 +1,9 @@
 """Parses a guest's modifications of a dish: the target, the amount, and the half."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from rapidfuzz import fuzz, process
 
@@ -58,10 +59,22 @@ class Said:
 
 
 class Speech:
-    """The vocabulary of one dish."""
+    """The vocabulary of one dish.
 
-    def __init__(self, dish: Dish, groups: Sequence[OptionGroup]) -> None:
+    Args:
+        dish: The dish.
+        groups: Its option groups.
+        others: Other names of what it contains, by the stems of the name: "whip" for whipped cream.
+    """
+
+    def __init__(
+        self,
+        dish: Dish,
+        groups: Sequence[OptionGroup],
+        others: Mapping[Words, Sequence[Words]] = MappingProxyType({}),
+    ) -> None:
         self._dish = dish
+        self._others = others
         self._groups = tuple(groups)
         self._names: dict[Words, list[Target]] = {}
         self._aliases: dict[Words, list[Target]] = {}
@@ -86,6 +99,8 @@ class Speech:
         contents = {stems(content): content for content in self._dish.contains}
         for words, content in contents.items():
             _append(self._names, words, Target(content))
+            for other in self._others.get(words, ()):
+                _append(self._aliases, other, Target(content))
         holders: dict[Words, list[tuple[OptionGroup, Choice]]] = {}
         for group in self._groups:
             for word in group.amounts:
