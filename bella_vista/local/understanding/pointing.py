@@ -14,6 +14,7 @@ from bella_vista.local.understanding.outcome import USUAL
 from state.menu.words import stems
 
 _POINTS = frozenset("the my that this his her our your those these".split())
+_PUT_ON = frozenset("on for to with in".split())
 _MOST = 3
 """So many names are in one description."""
 _COST = 0.25
@@ -71,7 +72,9 @@ def _meant(
     """Return what a run of names means, where it is one thing on the order."""
     one = run[-1] if run[-1].does == "one" else None
     named = [edge for edge in run if edge.does != "one"]
-    if one is None and (len(named) < 2 or named[-1].does != "dish"):
+    if one is None and len(named) == 1 and not _named_in_part(words, first, named[0], known):
+        return None
+    if one is None and len(named) > 1 and named[-1].does != "dish":
         return None
     fits = [(_fit(item, named, index, kitchen), item) for item in known]
     best = min((fit for fit, _ in fits if fit is not None), default=None)
@@ -98,6 +101,17 @@ def _meant(
         plural=several,
         lines=tuple(item.line.id for item in found if item.line is not None),
     )
+
+
+def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]) -> bool:
+    """Whether something is put on what a word names in part: "oil on the italian"."""
+    if edge.does not in ("dish", "option") or first < 2:
+        return False
+    if edge.does == "dish" and edge.whole and not edge.entity.mask & (edge.entity.mask - 1):
+        return False
+    said = set(stems(edge.words))
+    called = [item for item in known if said <= set(stems(item.name or ""))]
+    return len(called) == 1 and words.tokens[first - 2].word in _PUT_ON
 
 
 def _fit(item: Item, named: Sequence[Edge], index: Index, kitchen: Kitchen) -> float | None:
