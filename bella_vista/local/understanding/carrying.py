@@ -151,7 +151,9 @@ class Carrying:
         definite = said.definite or said.joint == _THE
         if said.head is None or not definite or said.number is not None:
             return False
-        return bool(self._out.named(said.mask, self._out.lines))
+        out = self._out
+        parts = [part for item in out.lines for part in item.parts]
+        return bool(out.named(said.mask, [*out.lines, *parts]))
 
     def _dealt_sizes(self, reading: Sequence[Said]) -> Sequence[Said]:
         """Give a size that is told first to what is named next: "two footlongs, a tuna and a ham"."""

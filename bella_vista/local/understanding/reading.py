@@ -105,6 +105,7 @@ class Said:
         ahead: A size that the next part of a combo is to have.
         ends: Where the last size or option of it ends.
         lines: The lines of the order that are meant.
+        within: The combos of which it is a part: "the coke in the combo".
         written_over: The places of words that gave way to later ones though nobody took them back.
     """
 
@@ -154,6 +155,7 @@ class Said:
     combo: Entity | None = None
     ahead: Entity | None = None
     lines: tuple[str, ...] = ()
+    within: int = 0
     written_over: list[int] = field(default_factory=list)
     options: list[Option] = field(default_factory=list)
     told: list[int] = field(default_factory=list)
@@ -339,6 +341,7 @@ def _general(act: Act) -> bool:
     return act.does == "head" and mask & (mask - 1) != 0
 
 
+_OF_A_COMBO = ("change", "swap", "remove", "keep")
 _NAMING = frozenset(("head", "narrow", "part", "option"))
 _STRANGE = frozenset(("food", "word", "common", "part", "name"))
 _TELLING = frozenset(("food", "part", "name"))
@@ -378,6 +381,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 to.named = (act.first, edge.end)
                 to.lines, to.definite = edge.lines, to.definite or bool(edge.lines)
             to.plural, to.weak = edge.plural, edge.weak
+        case "combo" if act.value and now.definite and now.verb in _OF_A_COMBO:
+            now.within = edge.entity.mask
         case "combo":
             part = Said(head=now.head, mask=now.mask, words=now.words, size=None)
             now.parts.append(part)
