@@ -931,6 +931,8 @@ def _removes(said: Said) -> bool:
 
 def _restates(said: Said) -> bool:
     """Whether "three lattes", with lattes on the order, may say how many there are to be."""
+    if said.recounts:
+        return True
     if said.count is None or said.more or said.correct or said.after_all or said.exact:
         return False
     return said.verb != "add" and said.joint not in (_AND, _CORRECT)

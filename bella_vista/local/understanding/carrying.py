@@ -254,6 +254,8 @@ class Carrying:
             said.instead = False
         if names_one(out, said):
             return
+        if following and following[0].verb == "instead-of" and following[0].head is not None:
+            said.instead = False  # what gives way is named
         there = out.named(said.mask, out.there)
         if said.kept and there and not said.described and said.count is None:
             out.spoken = there[-1]
@@ -279,6 +281,11 @@ class Carrying:
         if said.definite and said.parts and there and said.number is None and said.verb != "add":
             if change_parts(out, there[-1], said):  # "tots with the meal instead of the fries"
                 return
+        if said.recounts and len(there) == 1 and not said.described:
+            out.change(there[0], said)
+            return
+        if said.within and self._within(said):
+            return
         if said.lines and (said.described or said.more) and self._of_lines(said):
             return
         if only(out, said, there) or self._speaks_of(said, following):
@@ -317,6 +324,16 @@ class Carrying:
             item = out.add(out.make(said))
             if said.count is not None and said.count > 1:
                 self._announce(item, said, following)
+
+    def _within(self, said: Said) -> bool:
+        """Put a dish into a combo on the order: "i want the spicy one in my combo"."""
+        out = self._out
+        combos = out.named(said.within, out.things)
+        if not combos:
+            out.penalty += NOT_THERE
+        if not combos or change_part(out, said, replace(said, head=None)):
+            return bool(combos)
+        return any(out.takes_part(item, out.make(said)) for item in reversed(combos))
 
     def _of_lines(self, said: Said) -> bool:
         """Change what is described, or order more of it."""
@@ -573,6 +590,8 @@ class Carrying:
         self._gives_way = out.removed = None
         if old is None and said.instead:
             same = [one for one in out.there if out.section(one) == out.section(item) != ""]
+            if not same and self._in_place_of_a_part(item):
+                return
             old = next(iter((same or out.there or out.items)[-1:]), None)
         named = said.described and out.named(out.mask(item) or said.mask, [old] if old else [])
         if old is not None and named:
@@ -582,6 +601,15 @@ class Carrying:
         else:
             old.gone = 0
             out.give_place(old, item)
+
+    def _in_place_of_a_part(self, item: Item) -> bool:
+        """Put what comes instead in the place of what is like it in a combo: "a latte instead"."""
+        out = self._out
+        for combo in reversed(out.there):
+            alike = [part for part in combo.parts if out.section(part) == out.section(item)]
+            if alike and out.takes_part(combo, item):
+                return True
+        return False
 
     # -- taking off ------------------------------------------------------------------------------------------
 

@@ -92,6 +92,7 @@ RULES = """
   any          put-back   -                  begin ref               after   -0.1
   after        kept       ordered            kept                    same    -0.1
   before,after back       -                  back                    same    0.0
+  after        total      recounted          total                   after   -0.1
   before,after as-well    -                  besides                 same    -0.1
   any          again      -                  begin ref               after   begin.ref
   after        again      -                  -                       after   0.4
@@ -167,6 +168,7 @@ RULES = """
   any          correct    -                  correct                 same    0.15
   after        should     -                  should                  after   0.1
   before       should     -                  should                  after   0.4
+  after        be         ordered            should                  after   0.1
   after        to         changing           become                  after   0.0
   after        to         lowering           should                  after   0.3
   any          and        -                  joint                   same    0.0

@@ -478,13 +478,13 @@ class Outcome:
         if self._into_combo(item, said):
             return
         fresh = self.make(said)
-        if self._takes_part(item, fresh):
+        if self.takes_part(item, fresh):
             return
         self.give_place(item, fresh)
         if said.count is not None:
             item.quantity = said.count
 
-    def _takes_part(self, item: Item, fresh: Item) -> bool:
+    def takes_part(self, item: Item, fresh: Item) -> bool:
         """Put a dish in the place of a part of a combo: "change the cola to a sprite in the combo"."""
         combo = self.kitchen.combo(item.name)
         for at, part in reversed(list(enumerate(item.parts))) if combo and fresh.name else ():

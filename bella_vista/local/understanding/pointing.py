@@ -111,7 +111,9 @@ def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]
         return False
     said = set(stems(edge.words))
     called = [item for item in known if said <= set(stems(item.name or ""))]
-    return len(called) == 1 and words.tokens[first - 2].word in _PUT_ON
+    return len(called) == 1 and (
+        edge.does == "dish" or words.tokens[first - 2].word in _PUT_ON
+    )
 
 
 def _fit(item: Item, named: Sequence[Edge], index: Index, kitchen: Kitchen) -> float | None:

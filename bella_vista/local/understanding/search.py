@@ -446,7 +446,8 @@ class Search:
     def _combo(self, state: State, edge: Edge, place: int) -> float:
         state[MASK] = edge.entity.mask & self._index.combos
         state[HEAD] = edge.entity.number
-        self._act(state, "combo", edge, place, _follows(state, "the"))
+        within = self._known and _follows(state, "the") and bool(state[FLAGS] & DEFINITE)
+        self._act(state, "combo", edge, place, within)
         return 0.0
 
     def _size(self, state: State, edge: Edge, place: int) -> float:
@@ -681,6 +682,10 @@ class Search:
             state[MASK] = self._index.all
         return cost
 
+    def _total(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "total", None, place)
+        return 0.0
+
     def _put(self, state: State, edge: Edge, place: int) -> float:
         """Take "naan with the large one" for naan that is put on it."""
         state[JOINT] = _ON
@@ -803,6 +808,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
         )
     ),
     "ordered": lambda search, s, e: s[HEAD] > 0 and search._known,
+    "recounted": lambda search, s, e: s[NUM] > 0 and s[HEAD] > 0 and search._known,
     "headful": lambda _, s, e: s[HEAD] > 0,
     "single": lambda _, s, e: (
         (s[NUM] <= 1 or e.words == "ones")
