@@ -270,8 +270,9 @@ class Carrying:
         if definite and not out.named(said.mask, out.things):
             if change_part(out, said, replace(said, head=None)):
                 return
+        said.copies = said.copies or said.ref == "same"
         if said.replaced and said.number is None and (old := out.made_with(there, said.replaced)):
-            if said.more:
+            if said.more or said.copies:
                 out.repeat(old[-1], said)  # "another balti with paneer instead of vegetables"
             else:
                 out.change(old[-1], said)  # "the kimbap with beef instead of tofu"
@@ -294,9 +295,9 @@ class Carrying:
             said.partial = True  # "one toast with egg, the other one stays the same"
             if self._some_of(said):
                 return
-        said.copies = said.copies or said.ref == "same"
         next_one = following[0] if following else Said()
-        told = said.described or (next_one.ref in _THESE and next_one.described)
+        apart = next_one.ref in _THESE or (next_one.ref == "one" and next_one.article)
+        told = said.described or (apart and next_one.described and not next_one.head)
         if there and (said.copies or (said.more and not told and not said.parts)):
             if len({item.names for item in there}) > 1 and not said.copies:
                 out.add(out.make(self._of_those(said, there)))  # which of them is asked
@@ -686,7 +687,10 @@ class Carrying:
             option.no = True
             candidates = [*reversed(out.items), *reversed(out.there)]
             item = next((i for i in candidates if out.has(i, option.entity.words)), None)
-            if item is not None:
+            if item is not None and option.amount and out.take_back(item, option):
+                out.touch(item)  # "never mind the extra corn"
+                done = True
+            elif item is not None:
                 item.changes.append(option.words)
                 out.touch(item)
                 done = True
@@ -1068,6 +1072,10 @@ class Carrying:
 
     def _again(self, said: Said) -> None:
         out = self._out
+        if said.both and out.there and not out.items:
+            for item in out.there:
+                out.repeat(item, said)  # "another of each"
+            return
         if out.last is not None:
             all_of_them = said.ref == "same" and not said.more
             count = said.count or (out.last.quantity if all_of_them else None)

@@ -90,7 +90,8 @@ def lattice(
                 Edge("stop" if token.breaks else "comma", first + 1, 0.0, words=token.word)
             )
             continue
-        _names(edges[first], tokens, stems, first, index, 0.0, first)
+        if not (token.word == "can" and _next_word(tokens, first) in _AFTER_CAN):
+            _names(edges[first], tokens, stems, first, index, 0.0, first)
         entity = offered.get(stems[first])
         if entity is not None:
             edges[first].append(Edge("dish", first + 1, 0.6, entity, words=token.word))
@@ -115,6 +116,10 @@ def lattice(
     return Lattice(tokens, edges, passed)
 
 
+def _next_word(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at + 1].word if at + 1 < len(tokens) else ""
+
+
 def _done(here: list[Edge], tokens: Sequence[Token], first: int, index: Index) -> None:
     """Find the verb of a choice, before what it is to be done to: "toast it", where one is "toasted"."""
     word = tokens[first].word
@@ -136,10 +141,10 @@ def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index)
 
 
 def _taken_off(edges: list[list[Edge]]) -> None:
-    """Let a group be left off as a choice is: "take the whip off"."""
+    """Let a group be left off or lie beside as a choice does: "take the whip off"."""
     for here in edges:
         for edge in [one for one in here if one.does == "group"]:
-            if edge.end < len(edges) and any(one.does == "off" for one in edges[edge.end]):
+            if edge.end < len(edges) and any(one.does in _BESIDE for one in edges[edge.end]):
                 here.append(Edge("option", edge.end, edge.cost, edge.entity, words=edge.words))
 
 
@@ -521,6 +526,8 @@ _SO_MANY = frozenset(("the", "those", "these", "my"))
 _DONE_TO = frozenset("it them that this those these the both my his her all one".split())
 _POINTING = frozenset(("it", "them", "filler"))
 _VERBS = frozenset(("swap", "change", "remove", "move", "keep", "add"))
+_BESIDE = frozenset(("off", "side"))
+_AFTER_CAN = frozenset("i we you he she they it that the my this".split())
 _THIS = frozenset(("this", "that"))
 _ON_THE = [[word, "the"] for word in ("on", "to", "in", "from", "for")]
 _ARTICLES = frozenset(("the", "a", "my"))

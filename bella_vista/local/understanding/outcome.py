@@ -347,7 +347,7 @@ class Outcome:
     def _put(self, item: Item, option: Option) -> None:
         """Give a thing an option; what says the opposite goes: "put the basil back on"."""
         words = option.entity.words
-        if option.no and option.amount and self._without(item, option):
+        if option.no and option.amount and self.take_back(item, option):
             return
         chosen = self._chosen(item, option)
         if chosen is not None:
@@ -367,7 +367,7 @@ class Outcome:
         if not opposite or self.kitchen.has(item.name, words) == option.no:
             item.changes.append(option.words)  # otherwise it is as it comes
 
-    def _without(self, item: Item, option: Option) -> bool:
+    def take_back(self, item: Item, option: Option) -> bool:
         """Take back how much there was to be: "no extra jalapenos"."""
         much = [
             at
@@ -497,7 +497,12 @@ class Outcome:
 
     def give_place(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one; what was said of that stays as far as it can."""
-        kept = [one for one in item.changes if self.kitchen.fits(fresh.name, one)]
+        kept = [
+            one
+            for one in item.changes
+            if self.kitchen.fits(fresh.name, one)
+            and not any(self.is_called(fresh, new, one) for new in fresh.changes)
+        ]
         size = item.size if item.size and self.kitchen.size(fresh.name, item.size) else None
         self.become(item, fresh)
         item.size = fresh.size or size

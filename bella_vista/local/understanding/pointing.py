@@ -105,11 +105,9 @@ def _meant(
 
 def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]) -> bool:
     """Whether something is put on what a word names in part: "oil on the italian"."""
-    if edge.does not in ("dish", "option") or first < 2:
-        return False
-    if edge.does == "dish" and edge.whole and not edge.entity.mask & (edge.entity.mask - 1):
-        return False
     said = set(stems(edge.words))
+    if first < 2 or (edge.does == "dish" and any(said == set(stems(i.words)) for i in known)):
+        return False
     called = [item for item in known if said <= set(stems(item.name or ""))]
     return len(called) == 1 and (
         edge.does == "dish" or words.tokens[first - 2].word in _PUT_ON
@@ -130,11 +128,13 @@ def _fit(item: Item, named: Sequence[Edge], index: Index, kitchen: Kitchen) -> f
 def _fit_one(item: Item, edge: Edge, index: Index, kitchen: Kitchen) -> float | None:
     said = edge.entity.words
     if edge.does == "dish":
-        return 0.0 if index.bit(item.name or "") & edge.entity.mask else None
+        if index.bit(item.name or "") & edge.entity.mask:
+            return 0.0
+        return _CALLED if set(stems(edge.words)) <= set(stems(item.name or "")) else None
     if said in USUAL:
         return None  # "the normal one" is told by how the others are
-    if edge.does == "size":
-        return 0.0 if item.size and kitchen.size(item.name, said) == item.size else None
+    if edge.does == "size" and item.size and kitchen.size(item.name, said) == item.size:
+        return 0.0
     own = set(stems(said))
     for change in item.changes:
         meant = kitchen.made(item.name, said)
@@ -142,5 +142,7 @@ def _fit_one(item: Item, edge: Edge, index: Index, kitchen: Kitchen) -> float | 
             return 0.0
     if set(stems(edge.words)) <= set(stems(item.name or "")):
         return _CALLED
+    if edge.does == "size":
+        return None
     off = any(change.startswith("no ") and own <= set(stems(change)) for change in item.changes)
     return _AS_IT_COMES if kitchen.has(item.name, said) and not off else None

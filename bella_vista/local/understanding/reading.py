@@ -363,6 +363,7 @@ def _general(act: Act) -> bool:
     return act.does == "head" and mask & (mask - 1) != 0
 
 
+_ALL = frozenset(("each", "both"))
 _NAMING = frozenset(("head", "narrow", "part", "option"))
 _STRANGE = frozenset(("food", "word", "common", "part", "name"))
 _TELLING = frozenset(("food", "part", "name"))
@@ -432,7 +433,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "ref":
             to.ref = str(act.value)
             to.plural = to.plural or edge.words == "ones"
-            to.both = edge.words.startswith("both")
+            to.both = edge.words.startswith("both") or not _ALL.isdisjoint(edge.words.split())
             if to.ref == "of-them":
                 now.partial = True
         case "size":

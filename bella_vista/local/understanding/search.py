@@ -376,7 +376,9 @@ class Search:
         self._act(state, "of", None, place)
         return 0.0
 
-    def _ref(self, state: State, edge: Edge, place: int) -> float:
+    def _ref(self, state: State, edge: Edge, place: int) -> float | None:
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+            return None  # "forget the wrap, put it on a bun"
         if edge.does == "one" and _follows(state, "the"):
             self._definite(state, edge, place)
         state[HEAD] = -2 if edge.does in ("it", "one", "again") else -1

@@ -105,7 +105,12 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         return items
     if said.ref == "one" and said.count is not None:
         return many[-1:] or items[-1:]
-    return [outcome.last] if outcome.last in items and outcome.last else items[-1:]
+    last = [outcome.last] if outcome.last in items and outcome.last else items[-1:]
+    about = said.become if said.become is not None else said
+    if said.ref == "it" and outcome.spoken is None and about.head is None and about.described:
+        able = [item for item in items if outcome.able(item, about)]
+        return last if last and last[0] in able else able[-1:] or last
+    return last
 
 
 def _other_one(outcome: Outcome) -> list[Item]:
