@@ -23,8 +23,8 @@ from state.menu.model import (
 )
 from state.menu.serving import within
 from state.menu.sizes import size_of
-from state.menu.words import stems
 from state.menu.values import BY_NAME, Phrase, Phrases, named
+from state.menu.words import stems
 
 
 class Menu(Part):

@@ -904,6 +904,8 @@ def _told(said: Said, bit: int, *, there: object) -> Iterator[int]:
             yield said.count or 1  # "and one half pint", "flat white, three please"
     if (said.become or said).count is not None and (said.become or said.verb == "change"):
         yield _ANY  # "the tiramisu should be two": whether it is two is another matter
+    if said.recounts:
+        yield _ANY
     for one in (said, said.become):
         if one is None or one.head is None or not one.mask & bit:
             continue
@@ -931,8 +933,6 @@ def _removes(said: Said) -> bool:
 
 def _restates(said: Said) -> bool:
     """Whether "three lattes", with lattes on the order, may say how many there are to be."""
-    if said.recounts:
-        return True
     if said.count is None or said.more or said.correct or said.after_all or said.exact:
         return False
     return said.verb != "add" and said.joint not in (_AND, _CORRECT)

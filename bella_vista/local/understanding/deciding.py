@@ -16,8 +16,8 @@ from bella_vista.local.understanding.lattice import Lattice, lattice
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.outcome import Outcome, Which
 from bella_vista.local.understanding.parts import on_order
-from bella_vista.local.understanding.pointing import point
 from bella_vista.local.understanding.phrases import small_words
+from bella_vista.local.understanding.pointing import point
 from bella_vista.local.understanding.reading import Passed, Said, items
 from bella_vista.local.understanding.search import Reading, Search
 from bella_vista.local.understanding.settling import Settling

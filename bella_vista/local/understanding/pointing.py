@@ -109,9 +109,7 @@ def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]
     if first < 2 or (edge.does == "dish" and any(said == set(stems(i.words)) for i in known)):
         return False
     called = [item for item in known if said <= set(stems(item.name or ""))]
-    return len(called) == 1 and (
-        edge.does == "dish" or words.tokens[first - 2].word in _PUT_ON
-    )
+    return len(called) == 1 and (edge.does == "dish" or words.tokens[first - 2].word in _PUT_ON)
 
 
 def _fit(item: Item, named: Sequence[Edge], index: Index, kitchen: Kitchen) -> float | None:

@@ -10,7 +10,6 @@ from bella_vista.local.understanding.lattice import Edge
 from bella_vista.local.understanding.search import Act, Reading
 from bella_vista.local.understanding.tokens import number_at, tokenize
 
-
 _AND = JOINTS.index("and")
 
 
