@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from state.errors import ChoiceMissing, ChoiceNotPossible, SoldOut
 from state.menu.model import EXTRA, NO, ON_THE_SIDE, Choice, Chosen, Dish, OptionGroup, Portion
-from state.menu.saying import Said, Speech, Target
+from state.menu.saying import Said, Speech, Target, Words
 from state.menu.words import stems
 from state.money import Cents
 
@@ -46,11 +47,14 @@ class Chooser:
     Args:
         dish: The dish.
         groups: Its option groups.
-        called: The aliases of every choice of the menu, by its name in lower case.
+        others: Other names of what it contains, by the stems of the name.
     """
 
     def __init__(
-        self, dish: Dish, groups: Sequence[OptionGroup], called: Mapping[str, Sequence[str]]
+        self,
+        dish: Dish,
+        groups: Sequence[OptionGroup],
+        others: Mapping[Words, Sequence[Words]] = MappingProxyType({}),
     ) -> None:
         self.dish = dish
         self.groups = tuple(groups)
@@ -59,7 +63,7 @@ class Chooser:
             group.name: {choice.name: at for at, choice in enumerate(group.choices)}
             for group in groups
         }
-        self._speech = Speech(dish, self.groups, called)
+        self._speech = Speech(dish, self.groups, others)
 
     def choose(self, size: str | None, words: Sequence[str]) -> tuple[Chosen, ...]:
         """Return the modifications that the words mean; see ``Menu.choose``."""

@@ -24,6 +24,7 @@ from state.menu.model import (
 from state.menu.serving import within
 from state.menu.sizes import size_of
 from state.menu.values import BY_NAME, Phrase, Phrases, named
+from state.menu.words import stems
 
 
 class Menu(Part):
@@ -64,6 +65,15 @@ class Menu(Part):
         return tuple(dish for section in self.sections for dish in section.dishes)
 
     @cached_property
+    def _other_names(self) -> Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]:
+        """The aliases of all choices by name: a dish may contain what others have as a choice."""
+        found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+        for group in self.options.values():
+            for choice in group.choices:
+                found.setdefault(stems(choice.name), []).extend(map(stems, choice.aliases))
+        return found
+
+    @cached_property
     def _dishes_by_name(self) -> Mapping[str, Dish]:
         return {dish.name.casefold(): dish for dish in self.dishes}
 
@@ -82,14 +92,6 @@ class Menu(Part):
     @cached_property
     def _choosers(self) -> dict[str, Chooser]:
         return {}
-
-    @cached_property
-    def _called(self) -> Mapping[str, Sequence[str]]:
-        called: dict[str, list[str]] = {}
-        for group in self.options.values():
-            for choice in group.choices:
-                called.setdefault(choice.name.casefold(), []).extend(choice.aliases)
-        return called
 
     def dish(self, name: str) -> Dish | None:
         """Return the dish with this name; case does not matter."""
@@ -148,7 +150,9 @@ class Menu(Part):
         """
         chooser = self._choosers.get(dish.name)
         if chooser is None:
-            chooser = self._choosers[dish.name] = Chooser(dish, self.groups(dish), self._called)
+            chooser = self._choosers[dish.name] = Chooser(
+                dish, self.groups(dish), self._other_names
+            )
         return chooser.choose(self.size(dish, size), words)
 
     def allergens(self, dish: Dish, chosen: Sequence[Chosen] = ()) -> tuple[str, ...]:

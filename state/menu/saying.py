@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from rapidfuzz import fuzz, process
 
@@ -63,13 +64,17 @@ class Speech:
     Args:
         dish: The dish.
         groups: Its option groups.
-        called: The aliases of every choice of the menu: they mean the same where it is a content.
+        others: Other names of what it contains, by the stems of the name: "whip" for whipped cream.
     """
 
     def __init__(
-        self, dish: Dish, groups: Sequence[OptionGroup], called: Mapping[str, Sequence[str]]
+        self,
+        dish: Dish,
+        groups: Sequence[OptionGroup],
+        others: Mapping[Words, Sequence[Words]] = MappingProxyType({}),
     ) -> None:
         self._dish = dish
+        self._others = others
         self._groups = tuple(groups)
         self._names: dict[Words, list[Target]] = {}
         self._aliases: dict[Words, list[Target]] = {}
@@ -78,10 +83,6 @@ class Speech:
         self._ambiguous: dict[tuple[str, str], str] = {}
         self._known: dict[str, tuple[Said, ...]] = {}
         self._collect()
-        for content in dish.contains:
-            for alias in map(stems, called.get(content.casefold(), ())):
-                if alias not in self._names and alias not in self._aliases:
-                    self._aliases[alias] = [Target(content)]
         self._longest = 1 + max(
             (len(w) for t in (self._names, self._aliases) for w in t), default=0
         )
@@ -98,6 +99,8 @@ class Speech:
         contents = {stems(content): content for content in self._dish.contains}
         for words, content in contents.items():
             _append(self._names, words, Target(content))
+            for other in self._others.get(words, ()):
+                _append(self._aliases, other, Target(content))
         holders: dict[Words, list[tuple[OptionGroup, Choice]]] = {}
         for group in self._groups:
             for word in group.amounts:

@@ -47,6 +47,7 @@ class _Line:
         had: How many there were.
         note: What the kitchen is asked.
         waits: Whether a question is open about it.
+        id: The line of the order that it was; nothing for what is new.
     """
 
     things: list[_Thing] = field(default_factory=list)
@@ -55,6 +56,12 @@ class _Line:
     had: int = 0
     note: str = ""
     waits: bool = False
+    id: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is not as it was."""
+        return self.things != self.before or self.quantity != self.had
 
 
 class Accounting:
@@ -176,7 +183,7 @@ class Accounting:
                 _Thing(one.names, one.size, tuple(one.changes)) for one in (seen, *seen.parts)
             ]
             amount = item.line.quantity
-            there[item.line.id] = _Line(list(things), things, amount, amount)
+            there[item.line.id] = _Line(list(things), things, amount, amount, id=item.line.id)
         lines = list(there.values())
         waiting = [question.draft for question in questions if question.draft is not None]
         for draft in (*drafts, *waiting):
@@ -255,6 +262,8 @@ class Accounting:
             if not turned:
                 return said.words
             found = turned if about.head is None else found
+        if said.lines and about.described:
+            found = [line for line in found if not line.id or line.id in said.lines]
         if about.head is not None:
             found = [
                 line
@@ -366,6 +375,10 @@ class Accounting:
             return None if stays or said.ref else said.words
         if said.verb == "instead-of" and not (said.head or said.ref or said.described):
             return None  # "two, not three"
+        if said.verb == "instead-of" and said.lines:
+            meant = [line.id not in said.lines for line in lines if line.changed]
+            if meant and all(meant):
+                return None  # "the tofu one, not the pork one"
         if said.head is None and not said.ref and said.options:
             for option in said.options:
                 off = Option(option.entity, no=True)
@@ -897,6 +910,8 @@ def _told(said: Said, bit: int, *, there: object) -> Iterator[int]:
             yield said.count or 1  # "and one half pint", "flat white, three please"
     if (said.become or said).count is not None and (said.become or said.verb == "change"):
         yield _ANY  # "the tiramisu should be two": whether it is two is another matter
+    if said.recounts:
+        yield _ANY
     for one in (said, said.become):
         if one is None or one.head is None or not one.mask & bit:
             continue

@@ -151,7 +151,9 @@ class Carrying:
         definite = said.definite or said.joint == _THE
         if said.head is None or not definite or said.number is not None:
             return False
-        return bool(self._out.named(said.mask, self._out.lines))
+        out = self._out
+        parts = [part for item in out.lines for part in item.parts]
+        return bool(out.named(said.mask, [*out.lines, *parts]))
 
     def _dealt_sizes(self, reading: Sequence[Said]) -> Sequence[Said]:
         """Give a size that is told first to what is named next: "two footlongs, a tuna and a ham"."""
@@ -205,7 +207,8 @@ class Carrying:
             take_back(self._out, self._situation.before, added=said.ref == "undo")
             self._out.penalty += NOT_THERE if said.described else 0.0
         elif said.verb == "instead-of":
-            self._instead_of(said)
+            if not self._means_another(said, following):
+                self._instead_of(said)
         elif said.spared:
             self._spare(said, following)
         elif said.verb == "remove" or said.denied:
@@ -251,6 +254,8 @@ class Carrying:
             said.instead = False
         if names_one(out, said):
             return
+        if following and following[0].verb == "instead-of" and following[0].head is not None:
+            said.instead = False  # what gives way is named
         there = out.named(said.mask, out.there)
         if said.kept and there and not said.described and said.count is None:
             out.spoken = there[-1]
@@ -265,8 +270,9 @@ class Carrying:
         if definite and not out.named(said.mask, out.things):
             if change_part(out, said, replace(said, head=None)):
                 return
+        said.copies = said.copies or said.ref == "same"
         if said.replaced and said.number is None and (old := out.made_with(there, said.replaced)):
-            if said.more:
+            if said.more or said.copies:
                 out.repeat(old[-1], said)  # "another balti with paneer instead of vegetables"
             else:
                 out.change(old[-1], said)  # "the kimbap with beef instead of tofu"
@@ -276,15 +282,22 @@ class Carrying:
         if said.definite and said.parts and there and said.number is None and said.verb != "add":
             if change_parts(out, there[-1], said):  # "tots with the meal instead of the fries"
                 return
+        if said.recounts and len(there) == 1 and not said.described:
+            out.change(there[0], said)
+            return
+        if said.within and self._within(said):
+            return
+        if said.lines and (said.described or said.more) and self._of_lines(said):
+            return
         if only(out, said, there) or self._speaks_of(said, following):
             return
         if there and said.number and any(one.kept and one.ref for one in following[:2]):
             said.partial = True  # "one toast with egg, the other one stays the same"
             if self._some_of(said):
                 return
-        said.copies = said.copies or said.ref == "same"
         next_one = following[0] if following else Said()
-        told = said.described or (next_one.ref in _THESE and next_one.described)
+        apart = next_one.ref in _THESE or (next_one.ref == "one" and next_one.article)
+        told = said.described or (apart and next_one.described and not next_one.head)
         if there and (said.copies or (said.more and not told and not said.parts)):
             if len({item.names for item in there}) > 1 and not said.copies:
                 out.add(out.make(self._of_those(said, there)))  # which of them is asked
@@ -312,6 +325,29 @@ class Carrying:
             item = out.add(out.make(said))
             if said.count is not None and said.count > 1:
                 self._announce(item, said, following)
+
+    def _within(self, said: Said) -> bool:
+        """Put a dish into a combo on the order: "i want the spicy one in my combo"."""
+        out = self._out
+        combos = out.named(said.within, out.things)
+        if not combos:
+            out.penalty += NOT_THERE
+        if not combos or change_part(out, said, replace(said, head=None)):
+            return bool(combos)
+        return any(out.takes_part(item, out.make(said)) for item in reversed(combos))
+
+    def _of_lines(self, said: Said) -> bool:
+        """Change what is described, or order more of it."""
+        out = self._out
+        found = out.of_lines(said)
+        if not found:
+            return False
+        if said.more:
+            out.repeat(found[-1], said)
+            return True
+        count = said.number if said.partial else None
+        self._become(replace(said, head=None, count=None, lines=()), found, count)
+        return True
 
     def _speaks_of(self, said: Said, following: Sequence[Said]) -> bool:
         """Take "of the three teas" for what is on the order, where it is said next how they are to be."""
@@ -489,6 +525,14 @@ class Carrying:
 
     # -- one instead of another ------------------------------------------------------------------------------
 
+    def _means_another(self, said: Said, following: Sequence[Said]) -> bool:
+        """Whether it is only said which line is not meant: "the tofu one, not the pork one"."""
+        if not said.lines:
+            return False
+        after = following[0] if following else Said()
+        meant = [*self._out.of_lines(after), *self._out.touched]
+        return bool(meant) and not any(item in meant for item in self._out.of_lines(said))
+
     def _instead_of(self, said: Said) -> None:
         """Note what is to go: "a caprese instead of the margherita"."""
         out = self._out
@@ -547,6 +591,8 @@ class Carrying:
         self._gives_way = out.removed = None
         if old is None and said.instead:
             same = [one for one in out.there if out.section(one) == out.section(item) != ""]
+            if not same and self._in_place_of_a_part(item):
+                return
             old = next(iter((same or out.there or out.items)[-1:]), None)
         named = said.described and out.named(out.mask(item) or said.mask, [old] if old else [])
         if old is not None and named:
@@ -556,6 +602,15 @@ class Carrying:
         else:
             old.gone = 0
             out.give_place(old, item)
+
+    def _in_place_of_a_part(self, item: Item) -> bool:
+        """Put what comes instead in the place of what is like it in a combo: "a latte instead"."""
+        out = self._out
+        for combo in reversed(out.there):
+            alike = [part for part in combo.parts if out.section(part) == out.section(item)]
+            if alike and out.takes_part(combo, item):
+                return True
+        return False
 
     # -- taking off ------------------------------------------------------------------------------------------
 
@@ -632,7 +687,10 @@ class Carrying:
             option.no = True
             candidates = [*reversed(out.items), *reversed(out.there)]
             item = next((i for i in candidates if out.has(i, option.entity.words)), None)
-            if item is not None:
+            if item is not None and option.amount and out.take_back(item, option):
+                out.touch(item)  # "never mind the extra corn"
+                done = True
+            elif item is not None:
                 self._without(item, option)
                 done = True
             elif len(said.options) > 1:
@@ -663,6 +721,8 @@ class Carrying:
             out.penalty += NO_EFFECT
             return
         become.more = become.more or said.more  # "one more shot in it"
+        if become is not said and become.lines:
+            out.penalty += NOT_THERE  # nothing becomes what is there already
         if become is not said and said.parts:
             become = replace(become, parts=said.parts)  # "make it a combo with fries"
         swaps = said.verb == "swap" and become is not said and (become.options or become.head)
@@ -1026,6 +1086,10 @@ class Carrying:
 
     def _again(self, said: Said) -> None:
         out = self._out
+        if said.both and out.there and not out.items:
+            for item in out.there:
+                out.repeat(item, said)  # "another of each"
+            return
         if out.last is not None:
             all_of_them = said.ref == "same" and not said.more
             count = said.count or (out.last.quantity if all_of_them else None)

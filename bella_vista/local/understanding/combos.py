@@ -8,9 +8,11 @@ from state.menu import Combo
 
 def put_together(outcome: Outcome) -> None:
     """Let combos that are not complete take in what was ordered beside them, and give sizes to parts."""
-    for item in [*outcome.items]:
+    for item in [*outcome.items, *outcome.touched]:
         combo = outcome.kitchen.combo(item.name)
-        if combo is not None and item.line is None and item in outcome.items:
+        if combo is None or (item.line is None and item not in outcome.items):
+            continue
+        if item.line is None or item.line.name != item.name:  # "make the burger a combo"
             _take_in(outcome, item, combo)
             _hand_on_size(outcome, item, combo)
 
@@ -61,8 +63,8 @@ def _fits_instead(outcome: Outcome, item: Item, part: Item, fresh: Item) -> bool
 
 def _take_in(outcome: Outcome, item: Item, combo: Combo) -> None:
     """Let a combo that is not complete take in what was ordered beside it, what follows it first."""
-    at = outcome.items.index(item)
-    for other in [*outcome.items[at + 1 :], *reversed(outcome.items[:at])]:
+    at = outcome.items.index(item) if item in outcome.items else -1
+    for other in [*outcome.items[at + 1 :], *reversed(outcome.items[: max(at, 0)])]:
         if item.copied and other in outcome.items[at + 1 :]:
             _put_in(outcome, item, other)
             continue

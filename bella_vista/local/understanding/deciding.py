@@ -17,6 +17,7 @@ from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.outcome import Outcome, Which
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.phrases import small_words
+from bella_vista.local.understanding.pointing import point
 from bella_vista.local.understanding.reading import Passed, Said, items
 from bella_vista.local.understanding.search import Reading, Search
 from bella_vista.local.understanding.settling import Settling
@@ -128,6 +129,7 @@ class Deciding:
         numbered, tokens = _by_number(tokens)
         offered = {**self._on_order(known), **self._offered(waiting)}
         words = lattice(tokens, self.index, offered)
+        point(words, known, self.index, self._kitchen)
         there = bool(known or waiting or topic)
         if beam is None:
             beam = BEAM if len(tokens) < _LONG else BEAM // 2

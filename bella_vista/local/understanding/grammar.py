@@ -55,6 +55,7 @@ RULES = """
 # --- the head --------------------------------------------------------------------------------------------
   out,after    dish       -                  begin head              after   begin.dish
   before       dish       -                  head                    after   0.0
+  before       dish       beside             put head                after   0.0
   after        dish       becoming           become head             after   0.2
   after        dish       refines            narrow                  after   open.head
   after        dish       part               part                    after   open.part
@@ -91,6 +92,7 @@ RULES = """
   any          put-back   -                  begin ref               after   -0.1
   after        kept       ordered            kept                    same    -0.1
   before,after back       -                  back                    same    0.0
+  after        total      recounted          total                   after   -0.1
   before,after as-well    -                  besides                 same    -0.1
   any          again      -                  begin ref               after   begin.ref
   after        again      -                  -                       after   0.4
@@ -166,6 +168,7 @@ RULES = """
   any          correct    -                  correct                 same    0.15
   after        should     -                  should                  after   0.1
   before       should     -                  should                  after   0.4
+  after        be         ordered            should                  after   0.1
   after        to         changing           become                  after   0.0
   after        to         lowering           should                  after   0.3
   any          and        -                  joint                   same    0.0
@@ -236,6 +239,8 @@ UNFOUND = 4.0
 """An amount or a "no" that nothing followed."""
 RATHER_OPTION = 0.8
 """Beginning a dish after a correction where a choice was said last: "potatoes, no, broccoli"."""
+PUT_ON = 1.0
+"""Beginning a dish after "on" where a choice was said before it: "and ham on the diavola"."""
 KEPT_REMOVING, STOPPED_REMOVING = 0.1, 0.7
 """Whether "and" after a removal goes on removing."""
 PASSED = {

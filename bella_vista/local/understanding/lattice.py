@@ -1,7 +1,7 @@
 """What each word of a line can mean: names of the menu, numbers, and phrases that do something."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.grammar import FILLER_ON_NAME, PASSED
@@ -30,6 +30,7 @@ class Edge:
         whole: Whether a whole name was said.
         plural: Whether the last word is of several.
         weak: Whether it is only part of another name of a dish.
+        lines: The lines of the order that it means.
         code: What tells it from edges that do something else.
     """
 
@@ -42,7 +43,12 @@ class Edge:
     whole: bool = True
     plural: bool = False
     weak: bool = False
-    code: int = 0
+    lines: tuple[str, ...] = ()
+    code: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Number what it does, so that readings are compared fast."""
+        self.code = hash((self.does, self.value, self.entity.number, self.lines))
 
 
 NO_EDGE = Edge("", 0, 0.0)
@@ -84,7 +90,8 @@ def lattice(
                 Edge("stop" if token.breaks else "comma", first + 1, 0.0, words=token.word)
             )
             continue
-        _names(edges[first], tokens, stems, first, index, 0.0, first)
+        if not (token.word == "can" and _next_word(tokens, first) in _AFTER_CAN):
+            _names(edges[first], tokens, stems, first, index, 0.0, first)
         entity = offered.get(stems[first])
         if entity is not None:
             edges[first].append(Edge("dish", first + 1, 0.6, entity, words=token.word))
@@ -109,9 +116,6 @@ def lattice(
                 found = Passed(PASSED["small"], "common")  # the inch of "six inch"
         passed.append(found)
     _counted_strange(passed, edges, tokens)
-    for here in edges:
-        for edge in here:
-            edge.code = hash((edge.does, edge.value, edge.entity.number))
     return Lattice(tokens, edges, passed)
 
 
@@ -129,6 +133,10 @@ def _counted_strange(
             if last > end and over:
                 for place in range(at, end):
                     passed[place] = Passed(0.0, "food")
+
+
+def _next_word(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at + 1].word if at + 1 < len(tokens) else ""
 
 
 def _done(here: list[Edge], tokens: Sequence[Token], first: int, index: Index) -> None:
@@ -152,10 +160,10 @@ def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index)
 
 
 def _taken_off(edges: list[list[Edge]]) -> None:
-    """Let a group be left off as a choice is: "take the whip off"."""
+    """Let a group be left off or lie beside as a choice does: "take the whip off"."""
     for here in edges:
         for edge in [one for one in here if one.does == "group"]:
-            if edge.end < len(edges) and any(one.does == "off" for one in edges[edge.end]):
+            if edge.end < len(edges) and any(one.does in _BESIDE for one in edges[edge.end]):
                 here.append(Edge("option", edge.end, edge.cost, edge.entity, words=edge.words))
 
 
@@ -590,6 +598,8 @@ _SO_MANY = frozenset(("the", "those", "these", "my"))
 _DONE_TO = frozenset("it them that this those these the both my his her all one".split())
 _POINTING = frozenset(("it", "them", "filler"))
 _VERBS = frozenset(("swap", "change", "remove", "move", "keep", "add"))
+_BESIDE = frozenset(("off", "side"))
+_AFTER_CAN = frozenset("i we you he she they it that the my this".split())
 _THIS = frozenset(("this", "that"))
 _ON_THE = [[word, "the"] for word in ("on", "to", "in", "from", "for")]
 _ARTICLES = frozenset(("the", "a", "my"))

@@ -112,6 +112,10 @@ class Outcome:
         """Return the things that may be of some dishes."""
         return [item for item in things if self.mask(item) & mask]
 
+    def of_lines(self, said: Said) -> list[Item]:
+        """Return the things on the lines that a description means."""
+        return [item for item in self.there if item.line and item.line.id in said.lines]
+
     def has(self, item: Item, words: str) -> bool:
         """Whether something is in a thing, or was chosen for it."""
         if self.kitchen.has(item.name, words):
@@ -343,7 +347,7 @@ class Outcome:
     def _put(self, item: Item, option: Option) -> None:
         """Give a thing an option; what says the opposite goes: "put the basil back on"."""
         words = option.entity.words
-        if option.no and option.amount and self._without(item, option):
+        if option.no and option.amount and self.take_back(item, option):
             return
         chosen = self._chosen(item, option)
         if chosen is not None:
@@ -363,7 +367,7 @@ class Outcome:
         if not opposite or self.kitchen.has(item.name, words) == option.no:
             item.changes.append(option.words)  # otherwise it is as it comes
 
-    def _without(self, item: Item, option: Option) -> bool:
+    def take_back(self, item: Item, option: Option) -> bool:
         """Take back how much there was to be: "no extra jalapenos"."""
         much = [
             at
@@ -474,13 +478,13 @@ class Outcome:
         if self._into_combo(item, said):
             return
         fresh = self.make(said)
-        if self._takes_part(item, fresh):
+        if self.takes_part(item, fresh):
             return
         self.give_place(item, fresh)
         if said.count is not None:
             item.quantity = said.count
 
-    def _takes_part(self, item: Item, fresh: Item) -> bool:
+    def takes_part(self, item: Item, fresh: Item) -> bool:
         """Put a dish in the place of a part of a combo: "change the cola to a sprite in the combo"."""
         combo = self.kitchen.combo(item.name)
         for at, part in reversed(list(enumerate(item.parts))) if combo and fresh.name else ():
@@ -493,7 +497,12 @@ class Outcome:
 
     def give_place(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one; what was said of that stays as far as it can."""
-        kept = [one for one in item.changes if self.kitchen.fits(fresh.name, one)]
+        kept = [
+            one
+            for one in item.changes
+            if self.kitchen.fits(fresh.name, one)
+            and not any(self.is_called(fresh, new, one) for new in fresh.changes)
+        ]
         size = item.size if item.size and self.kitchen.size(fresh.name, item.size) else None
         self.become(item, fresh)
         item.size = fresh.size or size

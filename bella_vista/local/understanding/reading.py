@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
+from bella_vista.local.understanding.grammar import JOINTS
 from bella_vista.local.understanding.index import Entity
 from bella_vista.local.understanding.lattice import Edge
 from bella_vista.local.understanding.search import Act, Reading
 from bella_vista.local.understanding.tokens import number_at, tokenize
+
+_AND = JOINTS.index("and")
 
 
 @dataclass(slots=True)
@@ -104,6 +108,9 @@ class Said:
         after_all: Whether "actually" follows it.
         ahead: A size that the next part of a combo is to have.
         ends: Where the last size or option of it ends.
+        lines: The lines of the order that are meant.
+        recounts: Whether it says how many of it there are to be in the end: "four churros total".
+        within: The combos of which it is a part: "the coke in the combo".
         written_over: The places of words that gave way to later ones though nobody took them back.
     """
 
@@ -152,6 +159,9 @@ class Said:
     ends: int = -1
     combo: Entity | None = None
     ahead: Entity | None = None
+    lines: tuple[str, ...] = ()
+    within: int = 0
+    recounts: bool = False
     written_over: list[int] = field(default_factory=list)
     options: list[Option] = field(default_factory=list)
     told: list[int] = field(default_factory=list)
@@ -184,6 +194,18 @@ class Said:
     def only_counts(self) -> bool:
         """Whether nothing but a number is said, and perhaps words that are not on the menu."""
         return not (self.head or self.ref or self.options or self.notes or self.parts)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it says how many of a named thing there are to be, and no more."""
+        about = self if self.become is None or self.become.empty else self.become
+        return bool(about.head and about.count and not about.options and not self.more)
+
+    @property
+    def goes_on_counting(self) -> bool:
+        """Whether it says after "and" how many of another thing there are to be."""
+        alone = not (self.verb or self.more or self.partial or self.become or self.described)
+        return alone and self.counts and self.joint == _AND
 
     @property
     def number(self) -> int | None:
@@ -303,6 +325,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
+    for before, after in pairwise(said):
+        changes = before.recounts or before.verb == "change" or before.correct or before.exact
+        after.recounts = after.recounts or (changes and before.counts and after.goes_on_counting)
     return said, passed
 
 
@@ -337,6 +362,7 @@ def _general(act: Act) -> bool:
     return act.does == "head" and mask & (mask - 1) != 0
 
 
+_ALL = frozenset(("each", "both"))
 _NAMING = frozenset(("head", "narrow", "part", "option"))
 _STRANGE = frozenset(("food", "word", "common", "part", "name"))
 _TELLING = frozenset(("food", "part", "name"))
@@ -374,7 +400,12 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             else:
                 to.head, to.mask, to.words = edge.entity, edge.entity.mask, edge.words
                 to.named = (act.first, edge.end)
+                to.lines, to.definite = edge.lines, to.definite or bool(edge.lines)
             to.plural, to.weak = edge.plural, edge.weak
+        case "total":
+            now.recounts = True
+        case "combo" if act.value:
+            now.within = edge.entity.mask
         case "combo":
             part = Said(head=now.head, mask=now.mask, words=now.words, size=None)
             now.parts.append(part)
@@ -384,7 +415,6 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 f"{now.words} {edge.words}",
             )
             now.combo = edge.entity
-            now.definite = now.definite or bool(act.value)
         case "parts":
             now.parts.append(Said(count=int(act.value)))
         case "part":
@@ -402,7 +432,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "ref":
             to.ref = str(act.value)
             to.plural = to.plural or edge.words == "ones"
-            to.both = edge.words.startswith("both")
+            to.both = edge.words.startswith("both") or not _ALL.isdisjoint(edge.words.split())
             if to.ref == "of-them":
                 now.partial = True
         case "size":

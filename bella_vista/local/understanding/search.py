@@ -18,6 +18,7 @@ from bella_vista.local.understanding.grammar import (
     MEANINGS,
     MISFIT,
     NOT_IN_IT,
+    PUT_ON,
     RATHER_OPTION,
     STOPPED_REMOVING,
     UNFOUND,
@@ -271,6 +272,8 @@ class Search:
                 verb, cost = "remove", cost + KEPT_REMOVING
             elif state[JOINT] in (_AND, _COMMA):
                 cost += 0.2 if edge.does in ("a", "number") else STOPPED_REMOVING
+        if edge.does in ("the", "dish") and state[HEAD] and _put_just_now(state):
+            cost += PUT_ON
         correct = state[JOINT] == _CORRECT
         if correct and edge.does == "dish" and state[HEAD] > 0 and state[FLAGS] & OPTIONED:
             cost += RATHER_OPTION
@@ -373,7 +376,9 @@ class Search:
         self._act(state, "of", None, place)
         return 0.0
 
-    def _ref(self, state: State, edge: Edge, place: int) -> float:
+    def _ref(self, state: State, edge: Edge, place: int) -> float | None:
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+            return None  # "forget the wrap, put it on a bun"
         if edge.does == "one" and _follows(state, "the"):
             self._definite(state, edge, place)
         state[HEAD] = -2 if edge.does in ("it", "one", "again") else -1
@@ -443,7 +448,8 @@ class Search:
     def _combo(self, state: State, edge: Edge, place: int) -> float:
         state[MASK] = edge.entity.mask & self._index.combos
         state[HEAD] = edge.entity.number
-        self._act(state, "combo", edge, place, _follows(state, "the"))
+        within = self._known and _follows(state, "the") and bool(state[FLAGS] & DEFINITE)
+        self._act(state, "combo", edge, place, within)
         return 0.0
 
     def _size(self, state: State, edge: Edge, place: int) -> float:
@@ -678,6 +684,16 @@ class Search:
             state[MASK] = self._index.all
         return cost
 
+    def _total(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "total", None, place)
+        return 0.0
+
+    def _put(self, state: State, edge: Edge, place: int) -> float:
+        """Take "naan with the large one" for naan that is put on it."""
+        state[JOINT] = _ON
+        self._act(state, "on", None, place)
+        return 0.0
+
     def _joint(self, state: State, edge: Edge, place: int) -> float:
         joint, old = _JOINT.get(edge.does, _WITH), state[JOINT]
         if edge.does == "the" and old != _NOTHING:
@@ -727,6 +743,16 @@ def _combo_of(search: Search, state: State, edge: Edge) -> bool:
     return any(combos & bit and parts & state[MASK] for bit, parts in search._index.parts.items())
 
 
+def _put_just_now(state: State) -> bool:
+    """Whether a choice, and what it is to be put on, stand just before: "and ham on the"."""
+    steps = state[STEPS]
+    while steps is not None and steps[0].edge.does in ("the", *_IDLE):
+        steps = steps[1]
+    if steps is None or steps[0].edge.does != "on" or steps[1] is None:
+        return False
+    return steps[1][0].edge.does == "option"
+
+
 def _just_named(state: State) -> bool:
     """Whether "the" and a name stand just before: "on the veggie one"."""
     named, before = state[STEPS]
@@ -769,6 +795,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (_WITH, _AND),
     "known": lambda search, s, e: search._known,
     "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
+    "beside": lambda _, s, e: bool(e.lines and s[SAID]) and s[JOINT] == _WITH,
     "put": lambda _, s, e: s[JOINT] == _ON,
     "alternative": lambda _, s, e: s[JOINT] == _OR,
     "unlisted": lambda _, s, e: s[JOINT] not in (_AND, _COMMA),
@@ -783,6 +810,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
         )
     ),
     "ordered": lambda search, s, e: s[HEAD] > 0 and search._known,
+    "recounted": lambda search, s, e: s[NUM] > 0 and s[HEAD] > 0 and search._known,
     "headful": lambda _, s, e: s[HEAD] > 0,
     "single": lambda _, s, e: (
         (s[NUM] <= 1 or e.words == "ones")

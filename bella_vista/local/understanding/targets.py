@@ -14,7 +14,9 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
     """Return the things that are meant; none when there are none."""
     things = outcome.things
     tells = said.become is not None or said.verb in _TAKING
-    if said.head is not None:
+    if said.lines:
+        items = outcome.of_lines(said)
+    elif said.head is not None:
         items = outcome.named(said.mask, things)
         items = _described(outcome, said, items) if items and tells and said.verb else items
         if len(items) > 1 and said.definite and said.size is not None:
@@ -103,7 +105,12 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         return items
     if said.ref == "one" and said.count is not None:
         return many[-1:] or items[-1:]
-    return [outcome.last] if outcome.last in items and outcome.last else items[-1:]
+    last = [outcome.last] if outcome.last in items and outcome.last else items[-1:]
+    about = said.become if said.become is not None else said
+    if said.ref == "it" and outcome.spoken is None and about.head is None and about.described:
+        able = [item for item in items if outcome.able(item, about)]
+        return last if last and last[0] in able else able[-1:] or last
+    return last
 
 
 def _other_one(outcome: Outcome) -> list[Item]:

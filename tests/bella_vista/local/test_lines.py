@@ -53,7 +53,7 @@ def told(draft: Draft) -> str:
         said = [f"{key} {given[key]}" for key in ("name", "size", "quantity") if key in given]
         if "modifications" in given:
             said.append(f"with {', '.join(given['modifications'])}".strip())
-        return f"change {given['line_id']}: {'; '.join(said)}"
+        return f"change {given['line_id']}: {'; '.join(said)}{parts(given)}"
     if draft.op == "remove_item":
         count = f"{given['quantity']} of " if "quantity" in given else ""
         return f"remove {count}{given['line_id']}"

@@ -21,7 +21,7 @@ options:
     choose: 0-4
     portions: [half]
     amounts: {double: 3, extra: 2}
-    choices: {ham: "2.00", olives: "1.00"}
+    choices: {ham: "2.00", olives: "1.00", whipped cream: {price: "1.00", aliases: [whip]}}
   sauces:
     choose: 0-1
     choices: {caesar: {price: "1.00", allergens: [fish]}}
@@ -39,7 +39,7 @@ sections:
     dishes:
       - {name: Salad, price: "7.00", options: [dressing], with: [walnuts], allergens: [Tree nuts]}
       - {name: Pizza, price: "9.00", options: [toppings, base], with: [basil]}
-      - {name: Coffee, price: "2.00", options: [shots]}
+      - {name: Coffee, price: "2.00", options: [shots], with: [whipped cream]}
       - {name: Bowl, price: "8.00", options: [dressing, sauces]}
 """
 
@@ -69,6 +69,8 @@ def chosen(menu: Menu, name: str, *words: str) -> tuple[Chosen, ...]:
         ("Pizza", ["double ham"], ["double ham"]),
         ("Coffee", ["shots"], ["ristretto"]),
         ("Coffee", ["shots", "no shots"], []),
+        ("Coffee", ["no whip"], ["no whipped cream"]),
+        ("Coffee", ["extra whip"], ["extra whipped cream"]),
         ("Salad", ["balsamic", "light caesar"], ["balsamic", "light caesar"]),
         ("Salad", ["no dressing"], ["no balsamic"]),
         ("Salad", ["no dressing", "balsamic"], []),

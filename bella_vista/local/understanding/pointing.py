@@ -1,0 +1,146 @@
+"""Finds what on the order a description means, before a line is read: "the large one", "the steak taco".
+
+What is described by its size, its choices and its name, and is one thing on the order, is that thing. The
+search gets it as one more meaning of the words, beside all others.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from bella_vista.local.understanding.index import Entity, Index
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.lattice import Edge, Lattice
+from bella_vista.local.understanding.outcome import USUAL
+from state.menu.words import stems
+
+_POINTS = frozenset("the my that this his her our your those these".split())
+_PUT_ON = frozenset("on for to with in".split())
+_MOST = 3
+"""So many names are in one description."""
+_COST = 0.25
+"""What it costs that a description means what it fits; it is dearer where it fits less well."""
+_CALLED, _AS_IT_COMES = 0.1, 0.3
+
+
+def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen) -> None:
+    """Add to a lattice what its descriptions mean of the order.
+
+    Args:
+        words: The lattice of the line; it is changed.
+        known: The lines of the order.
+        index: The menu's names.
+        kitchen: What the menu makes of words.
+    """
+    if not known:
+        return
+    for first in range(1, len(words.tokens)):
+        if words.tokens[first - 1].word not in _POINTS:
+            continue
+        best: dict[tuple[int, tuple[str, ...]], Edge] = {}
+        for run in _runs(words, first):
+            edge = _meant(words, first, run, known, index, kitchen)
+            if edge is not None:
+                key = (edge.end, edge.lines)
+                if key not in best or edge.cost < best[key].cost:
+                    best[key] = edge
+        words.edges[first].extend(best.values())
+
+
+def _runs(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:
+    """Return the runs of names that begin at a place, each perhaps with "one" at its end."""
+    open_runs: list[tuple[Edge, ...]] = [()]
+    while open_runs:
+        run = open_runs.pop()
+        at = run[-1].end if run else first
+        for edge in words.edges[at] if at < len(words.tokens) else ():
+            if edge.does == "one" and run and edge.words in ("one", "ones"):
+                yield (*run, edge)
+            elif edge.does in ("dish", "option", "size") and not edge.lines:
+                yield (*run, edge)
+                if len(run) + 1 < _MOST:
+                    open_runs.append((*run, edge))
+
+
+def _meant(
+    words: Lattice,
+    first: int,
+    run: Sequence[Edge],
+    known: Sequence[Item],
+    index: Index,
+    kitchen: Kitchen,
+) -> Edge | None:
+    """Return what a run of names means, where it is one thing on the order."""
+    one = run[-1] if run[-1].does == "one" else None
+    named = [edge for edge in run if edge.does != "one"]
+    if one is None and len(named) == 1 and not _named_in_part(words, first, named[0], known):
+        return None
+    if one is None and len(named) > 1 and named[-1].does != "dish":
+        return None
+    fits = [(_fit(item, named, index, kitchen), item) for item in known]
+    best = min((fit for fit, _ in fits if fit is not None), default=None)
+    if best is None:
+        return None
+    found = [item for fit, item in fits if fit == best]
+    several = one is not None and one.words == "ones"
+    if (len(found) > 1) != several:
+        return None
+    mask = 0
+    for item in found:
+        mask |= index.bit(item.name or "")
+    if mask & (mask - 1):
+        entity = Entity("head", " ".join(edge.words for edge in named), mask, number=-2)
+    else:
+        entity = index.entity(mask.bit_length())
+    end = run[-1].end
+    return Edge(
+        "dish",
+        end,
+        _COST + best + 0.3 * sum(max(0.0, edge.cost - 0.5) for edge in named),
+        entity,
+        words=" ".join(token.word for token in words.tokens[first:end]),
+        plural=several,
+        lines=tuple(item.line.id for item in found if item.line is not None),
+    )
+
+
+def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]) -> bool:
+    """Whether something is put on what a word names in part: "oil on the italian"."""
+    said = set(stems(edge.words))
+    if first < 2 or (edge.does == "dish" and any(said == set(stems(i.words)) for i in known)):
+        return False
+    called = [item for item in known if said <= set(stems(item.name or ""))]
+    return len(called) == 1 and (edge.does == "dish" or words.tokens[first - 2].word in _PUT_ON)
+
+
+def _fit(item: Item, named: Sequence[Edge], index: Index, kitchen: Kitchen) -> float | None:
+    """Return how badly names fit a thing; ``None`` where one of them does not fit at all."""
+    total = 0.0
+    for edge in named:
+        fit = _fit_one(item, edge, index, kitchen)
+        if fit is None:
+            return None
+        total += fit
+    return total
+
+
+def _fit_one(item: Item, edge: Edge, index: Index, kitchen: Kitchen) -> float | None:
+    said = edge.entity.words
+    if edge.does == "dish":
+        if index.bit(item.name or "") & edge.entity.mask:
+            return 0.0
+        return _CALLED if set(stems(edge.words)) <= set(stems(item.name or "")) else None
+    if said in USUAL:
+        return None  # "the normal one" is told by how the others are
+    if edge.does == "size" and item.size and kitchen.size(item.name, said) == item.size:
+        return 0.0
+    own = set(stems(said))
+    for change in item.changes:
+        meant = kitchen.made(item.name, said)
+        if not change.startswith("no ") and (own <= set(stems(change)) or meant == (change,)):
+            return 0.0
+    if set(stems(edge.words)) <= set(stems(item.name or "")):
+        return _CALLED
+    if edge.does == "size":
+        return None
+    off = any(change.startswith("no ") and own <= set(stems(change)) for change in item.changes)
+    return _AS_IT_COMES if kitchen.has(item.name, said) and not off else None
