@@ -234,6 +234,8 @@ ALREADY = 0.25
 """Asking for what is in a dish anyway."""
 UNFOUND = 4.0
 """An amount or a "no" that nothing followed."""
+PAUSED, STOPPED = 0.5, 1.2
+"""A head after a pause: "sweet potato fries, large. lemonade" says nothing of the lemonade."""
 RATHER_OPTION = 0.8
 """Beginning a dish after a correction where a choice was said last: "potatoes, no, broccoli"."""
 KEPT_REMOVING, STOPPED_REMOVING = 0.1, 0.7

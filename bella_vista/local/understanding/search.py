@@ -18,7 +18,9 @@ from bella_vista.local.understanding.grammar import (
     MEANINGS,
     MISFIT,
     NOT_IN_IT,
+    PAUSED,
     RATHER_OPTION,
+    STOPPED,
     STOPPED_REMOVING,
     UNFOUND,
     UNSIZED,
@@ -395,6 +397,8 @@ class Search:
         cost = LOST_VERB if state[VERB] else 0.0
         if not mask:
             mask, cost = entity.mask, cost + MISFIT
+        if state[NUM] < 2 and (state[SIZE] or state[SAID]):
+            cost += PAUSED if state[JOINT] == _COMMA else STOPPED if state[JOINT] == _STOP else 0.0
         if state[JOINT] != _ON and state[OWN] != self._index.all:
             # "No spaghetti carbonara" leaves nothing off a carbonara.
             cost += NOT_IN_IT if mask & state[OWN] else NOT_IN_IT + MISFIT
