@@ -224,6 +224,8 @@ FIRST = 0.2
 """Beginning the first item of a line, whatever it begins with."""
 FRAGMENT, HEADLESS = 0.7, 2.5
 """An item without a head: where something is there that it may belong to, and where nothing is."""
+CHOSEN_TWICE = 1.5
+"""A choice where one of its kind was made already: "a lamb korma, chicken bhuna"."""
 LOST_VERB = 4.0
 """A verb within an item that does not say what becomes of it."""
 MISFIT, NOT_IN_IT = 5.0, 1.6

@@ -41,6 +41,8 @@ class Entity:
         tallied: The dishes of which it is counted.
         chosen: The dishes that need a choice of which it is one.
         halved: The dishes of which one half may have it.
+        groups: The groups of which one choice is made and it is one, a bit for each.
+        loose: The dishes of which it may be chosen beside others of its kind.
     """
 
     kind: Kind
@@ -51,6 +53,8 @@ class Entity:
     tallied: int = 0
     chosen: int = 0
     halved: int = 0
+    groups: int = 0
+    loose: int = 0
     number: int = 0
 
 
@@ -83,6 +87,10 @@ class Index:
         self._meant: dict[Stems, list[Meant]] = {}
         self._own_names: set[Stems] = set()
         self.parts: dict[int, int] = {}
+        at = {name: 1 << number for number, name in enumerate(menu.options)}
+        self.groups = {
+            self._bits[dish.name]: sum(at[name] for name in dish.options) for dish in menu.dishes
+        }
         self.combos = self.usual = 0
         for combo in menu.combos:
             bit = self._bits[combo.name]
@@ -426,7 +434,7 @@ class Index:
             for name in {stems(n) for one in group.choices for n in (one.name, *one.aliases)}
         ]
         shared = {name for name, groups in Counter(names).items() if groups > 1}
-        for group in self._menu.options.values():
+        for at, group in enumerate(self._menu.options.values()):
             mask = of_group.get(group.name, 0)
             if not mask:
                 continue
@@ -471,6 +479,10 @@ class Index:
                             entity.halved |= mask
                         if group.least:
                             entity.chosen |= mask
+                        if group.most == 1 and not group.halves:
+                            entity.groups |= 1 << at
+                        else:
+                            entity.loose |= mask
                         if choice.name == group.default:
                             entity.own |= mask
                     for run, missing, words in _runs(name, options=True):
@@ -495,6 +507,8 @@ class Index:
                 if set(run) <= set(stems(one.words)):
                     entity.counted |= one.counted & mask
                     entity.tallied |= one.tallied & mask
+                    entity.groups |= one.groups
+                    entity.loose |= one.loose & mask
             entity.own = own_runs.get(run, 0) & mask
             missing = min(found.values())
             cost = (

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from bella_vista.local.understanding.grammar import (
     ALREADY,
     BEAM,
+    CHOSEN_TWICE,
     FIRST,
     FRAGMENT,
     HEADLESS,
@@ -27,7 +28,7 @@ from bella_vista.local.understanding.grammar import (
     WINDOW,
     rules,
 )
-from bella_vista.local.understanding.index import Index
+from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.lattice import NO_EDGE, Edge, Lattice
 
 (
@@ -48,7 +49,8 @@ from bella_vista.local.understanding.lattice import NO_EDGE, Edge, Lattice
     SIG,
     ACTS,
     STEPS,
-) = range(17)
+    GROUPS,
+) = range(18)
 State = list[Any]
 
 _by_cost = itemgetter(COST)
@@ -57,8 +59,8 @@ _NOTHING, _AND, _WITH, _THE, _VERB, _COMMA, _STOP = (
     _JOINT[name] for name in ("nothing", "and", "with", "the", "verb", "comma", "stop")
 )
 _CORRECT, _TIMES, _OR, _ON = (_JOINT[name] for name in ("correct", "times", "or", "on"))
-DEFINITE, BECOMING, EARLIER, OPTIONED, WEAK, POINTED, PARTED, TURNED = (1 << at for at in range(8))
-"""Flags of a state; ``TURNED``: what a thing becomes has begun."""
+DEFINITE, CLASHED, EARLIER, OPTIONED, POINTED, PARTED, TURNED = (1 << at for at in range(7))
+"""Flags of a state; ``TURNED``: what a thing becomes has begun; ``CLASHED``: a choice was made twice."""
 _CHANGING = ("change", "swap")
 
 
@@ -151,6 +153,7 @@ class Search:
             0,
             None,
             None,
+            (),
         ]
         columns = [_Column() for _ in range(size + 1)]
         columns[0].keep(start)
@@ -280,7 +283,7 @@ class Search:
         self._act(state, "begin", edge, place, (verb, correct, joint))
         state[OP], state[VERB], state[HEAD], state[MASK] = verb, "", 0, self._index.all
         state[NUM] = state[SIZE] = state[SAID] = 0
-        state[PEND], state[NEG], state[OWN] = (), False, self._index.all
+        state[PEND], state[NEG], state[OWN], state[GROUPS] = (), False, self._index.all, ()
         state[FLAGS] = EARLIER if began or self._was_open else 0
         return cost
 
@@ -437,6 +440,7 @@ class Search:
 
     def _part(self, state: State, edge: Edge, place: int) -> float:
         state[FLAGS] |= PARTED
+        state[GROUPS] = ()
         state[SIZE] = 0
         if state[PEND] and state[PEND][0][0] == "count":
             self._act(state, "parts", None, place, state[PEND][0][1])
@@ -496,6 +500,7 @@ class Search:
                 cost = ALREADY
             if not denied and (state[HEAD] == 0 or fits != state[MASK]):
                 state[MASK] = fits
+            cost += self._chosen_twice(state, entity)
         if (
             pend
             and pend[0][0] == "half"
@@ -521,6 +526,21 @@ class Search:
         state[NEG] = denied
         state[PEND] = ()
         return cost
+
+    def _chosen_twice(self, state: State, entity: Entity) -> float:
+        """Return what it costs that a choice of the same kind was made of the same thing."""
+        before, state[GROUPS] = state[GROUPS], (*state[GROUPS], entity.groups)
+        several = state[NUM] > 1 or state[JOINT] in (_CORRECT, _OR) or state[OP] in _CHANGING
+        mask = state[MASK]
+        if not before or several or state[HEAD] <= 0 or mask & (entity.loose | self._index.combos):
+            return 0.0
+        here = self._index.groups[mask & -mask]
+        if (entity.groups & here).bit_count() != 1 or entity.groups & here not in [
+            other & here for other in before
+        ]:
+            return 0.0
+        state[FLAGS] |= CLASHED
+        return CHOSEN_TWICE
 
     def _done(self, state: State, edge: Edge, place: int) -> float | None:
         cost = self._option(state, edge, place)
@@ -651,10 +671,12 @@ class Search:
         return 3.0 if state[OP] == "remove" and state[SAID] > 1 and state[PLACE] != "out" else 0.0
 
     def _correct(self, state: State, edge: Edge, place: int) -> float:
+        clashed = state[FLAGS] & CLASHED
+        state[FLAGS] &= ~CLASHED
         state[JOINT] = _CORRECT
         state[NEG] = False
         self._act(state, "correct", edge, place)
-        return 0.0
+        return -CHOSEN_TWICE if clashed else 0.0  # "steak and shrimp, no, just shrimp"
 
     def _should(self, state: State, edge: Edge, place: int) -> float:
         state[OP] = "change"
