@@ -351,6 +351,7 @@ class Index:
         for dish in self._menu.dishes:
             entity = self._entities[self._bits[dish.name].bit_length() - 1]
             *first, last = stems(dish.name)
+            counted = [one for name in (dish.name, *dish.aliases) if (one := stems(name))[0] in _COUNTS]
             for group in self._menu.groups(dish) if first else ():
                 for choice in group.choices:
                     words = stems(choice.name)
@@ -359,6 +360,8 @@ class Index:
                         self._name(short, entity, _PART, whole=False)  # sweet tea
                     if len(words) > 1 and words[-1] == last and not set(words) & {*first}:
                         self._name((*first, *words), entity, _exact((*first, *words)))
+                    for number, *rest in counted:
+                        self._name((number, *words, *rest), entity, _exact((*words, *rest)))
 
     def _sizes(self) -> None:
         surfaces: dict[Stems, str] = {}
@@ -448,6 +451,9 @@ class Index:
                 for heading, name in headings.items()
                 if _is_kind(heading) and heading[-1:] not in headings
             }
+            others = {
+                (other,) for heading in headings for other in _ALSO_CALLED.get(heading[-1], ())
+            }
             for heading in headings:
                 whole = groups.get(heading)
                 if whole is None:
@@ -465,6 +471,7 @@ class Index:
                         # Almond milk, where almond is a syrup, too.
                         words = f"{name} {called}" if base[0] in shared else name
                         spoken += [((*base[0], *heading), words), ((*heading, *base[0]), words)]
+                    spoken += [((*base[0], *kind), name) for kind in others - {base[0][-1:]}]
                     if choice.name == group.default:
                         usual = [(("regular", *way), words) for way, words in spoken]
                         spoken += usual  # "the regular red sauce"
@@ -692,6 +699,14 @@ _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "me
 _NO_KIND = frozenset(
     stem(word) for word in "add on choice extra option style side way kind".split()
 )
+_ALSO_CALLED = {
+    word: [other for other in several if other != word]
+    for several in (
+        [stem(word) for word in "sauce dip dressing".split()],
+        [stem(word) for word in "spice spicy spiciness heat hot".split()],
+    )
+    for word in several
+}
 _KIND_WORDS = {stem("cheese"): "cheese"}
 _PIECES = ("piece", "pcs", "pc")
 _DIGITS = {stem(word): str(number) for word, number in numbers.UNITS.items() if number < 13}
