@@ -289,6 +289,9 @@ class Accounting:
         options = [one for one in about.options if not set(stems(one.entity.words)) <= asked]
         if said.definite and len(options) > 1 and not said.article:
             options = options[self._telling(options, found) :]
+        if about.head is None:  # "two buns, one pork belly and one tofu"
+            new = [line for line in found if not line.had]
+            options = [one for one in options if not any(_called(line, one) for line in new)]
         named = found
         size = about.size
         if size is not None and set(stems(size.words)) <= asked:

@@ -1189,7 +1189,7 @@ class Carrying:
         for entity in [option.entity for option in wanted] + ([said.size] if said.size else []):
             mask &= entity.mask
         usual = mask & out.index.usual
-        single = all(option.entity.chosen & usual for option in wanted)
+        single = not said.size and any(option.entity.chosen & usual for option in wanted)
         if usual and not usual & (usual - 1) and not single:
             mask = usual  # "a large pepperoni", where one dish is just called pizza
         names = out.index.names(mask)

@@ -452,7 +452,10 @@ class Index:
                 if _is_kind(heading) and heading[-1:] not in headings
             }
             others = {
-                (other,) for heading in headings for other in _ALSO_CALLED.get(heading[-1], ())
+                (other,)
+                for heading in headings
+                for word in heading
+                for other in _ALSO_CALLED.get(word, ())
             }
             for heading in headings:
                 whole = groups.get(heading)
