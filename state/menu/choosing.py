@@ -1,6 +1,6 @@
 """Applies a guest's modifications to one dish, and prices them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
@@ -41,9 +41,17 @@ class _Selection:
 
 
 class Chooser:
-    """The possible modifications of one dish."""
+    """The possible modifications of one dish.
 
-    def __init__(self, dish: Dish, groups: Sequence[OptionGroup]) -> None:
+    Args:
+        dish: The dish.
+        groups: Its groups of choices.
+        others: Other names for what the dish contains.
+    """
+
+    def __init__(
+        self, dish: Dish, groups: Sequence[OptionGroup], others: Mapping[str, Sequence[str]]
+    ) -> None:
         self.dish = dish
         self.groups = tuple(groups)
         self._defaults = {group.name: _default(group) for group in groups}
@@ -51,7 +59,7 @@ class Chooser:
             group.name: {choice.name: at for at, choice in enumerate(group.choices)}
             for group in groups
         }
-        self._speech = Speech(dish, self.groups)
+        self._speech = Speech(dish, self.groups, others)
 
     def choose(self, size: str | None, words: Sequence[str]) -> tuple[Chosen, ...]:
         """Return the modifications that the words mean; see ``Menu.choose``."""

@@ -24,6 +24,7 @@ from state.menu.model import (
 from state.menu.serving import within
 from state.menu.sizes import size_of
 from state.menu.values import BY_NAME, Phrase, Phrases, named
+from state.menu.words import stems
 
 
 class Menu(Part):
@@ -111,6 +112,19 @@ class Menu(Part):
         """Search names, sections, diets, contents and descriptions; best matches first."""
         return self._finder.search(words, limit)
 
+    @cached_property
+    def _choices_called(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
+        called: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for group in self.options.values():
+            for choice in group.choices:
+                key = stems(choice.name)
+                called[key] = (*called.get(key, ()), *choice.aliases)
+        return called
+
+    def also_called(self, dish: Dish) -> Mapping[str, tuple[str, ...]]:
+        """Return other names for a dish's contents: the aliases of a choice that is called the same."""
+        return {name: self._choices_called.get(stems(name), ()) for name in dish.contains}
+
     def groups(self, dish: Dish) -> tuple[OptionGroup, ...]:
         """Return the dish's groups of choices, in the order in which they are asked for."""
         return tuple(self.options[name] for name in dish.options)
@@ -140,7 +154,9 @@ class Menu(Part):
         """
         chooser = self._choosers.get(dish.name)
         if chooser is None:
-            chooser = self._choosers[dish.name] = Chooser(dish, self.groups(dish))
+            chooser = self._choosers[dish.name] = Chooser(
+                dish, self.groups(dish), self.also_called(dish)
+            )
         return chooser.choose(self.size(dish, size), words)
 
     def allergens(self, dish: Dish, chosen: Sequence[Chosen] = ()) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Parses a guest's modifications of a dish: the target, the amount, and the half."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz, process
@@ -58,9 +58,17 @@ class Said:
 
 
 class Speech:
-    """The vocabulary of one dish."""
+    """The vocabulary of one dish.
 
-    def __init__(self, dish: Dish, groups: Sequence[OptionGroup]) -> None:
+    Args:
+        dish: The dish.
+        groups: Its groups of choices.
+        others: Other names for what the dish contains.
+    """
+
+    def __init__(
+        self, dish: Dish, groups: Sequence[OptionGroup], others: Mapping[str, Sequence[str]]
+    ) -> None:
         self._dish = dish
         self._groups = tuple(groups)
         self._names: dict[Words, list[Target]] = {}
@@ -70,6 +78,10 @@ class Speech:
         self._ambiguous: dict[tuple[str, str], str] = {}
         self._known: dict[str, tuple[Said, ...]] = {}
         self._collect()
+        for content, names in others.items():
+            for words in map(stems, names):
+                if words not in self._names and words not in self._aliases:
+                    self._aliases[words] = [Target(content)]
         self._longest = 1 + max(
             (len(w) for t in (self._names, self._aliases) for w in t), default=0
         )

@@ -421,11 +421,12 @@ class Index:
             bit = self._bits[dish.name]
             for name in dish.options:
                 of_group[name] = of_group.get(name, 0) | bit
-            for content in dish.contains:
-                for way in self._ways(stems(content)):
-                    entity = option(way, content)
-                    entity.mask |= bit
-                    entity.own |= bit
+            for content, others in self._menu.also_called(dish).items():
+                for name in (content, *others):
+                    for way in self._ways(stems(name)):
+                        entity = option(way, name)
+                        entity.mask |= bit
+                        entity.own |= bit
                 for run, missing, words in _runs(content, options=True):
                     typed.setdefault(run, words)
                     partly.setdefault(run, {})[bit] = missing
