@@ -796,8 +796,10 @@ class Accounting:
             change.startswith("no ") and said <= set(stems(change)) for change in thing.changes
         ):
             for name in thing.names:
-                if any(said <= set(stems(one)) for one in self._kitchen.contents(name)):
-                    return True
+                means = {one for words in self._kitchen.made(name, option.words) or () for one in stems(words)}
+                for content in map(set, map(stems, self._kitchen.contents(name))):
+                    if said <= content or means == content:
+                        return True  # the chashu of a ramen that comes with pork
         called = [said]
         for name in thing.names:
             if meant := self._kitchen.made(name, option.entity.words):

@@ -57,6 +57,7 @@ RULES = """
   before       dish       -                  head                    after   0.0
   after        dish       becoming           become head             after   0.2
   after        dish       refines            narrow                  after   open.head
+  after        dish       kindred            -                       after   open.kind
   after        dish       part               part                    after   open.part
   after        dish       combo_of           combo                   after   0.1
   any          one        -                  begin ref               after   begin.one
@@ -216,6 +217,7 @@ PRICES = """
   open.drop                0.6     0.3   0.6   0.1   0.1   0.3   0.4   0.2   0.4   0.1   1.0   0.3
   open.size                0.5     0.8   0.4   0.6   0.3   0.3   0.6   0.6   0.4   1.0   1.0   0.2
   open.head                0.1     1.6   1.6   1.0   1.5   0.5   1.2   1.5   1.2   2.0   2.0   1.5
+  open.kind                0.3     9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0
   open.part                0.5     0.1   0.0   0.1   0.3   0.15  0.5   0.3   0.6   0.5   1.0   0.5
   open.off                 0.2     1.0   1.0   0.6   0.2   0.6   1.0   1.0   0.6   1.0   1.0   0.6
 """

@@ -87,6 +87,14 @@ class Index:
         self._meant: dict[Stems, list[Meant]] = {}
         self._own_names: set[Stems] = set()
         self.parts: dict[int, int] = {}
+        self.kinds = {
+            self._bits[item.name]: frozenset(stems(" ".join((item.name, *item.aliases))))
+            for item in self.items
+        }
+        for section in menu.sections:
+            words = frozenset(stems(" ".join((section.name, *section.aliases))))
+            for dish in section.dishes:
+                self.kinds[self._bits[dish.name]] |= words
         at = {name: 1 << number for number, name in enumerate(menu.options)}
         self.groups = {
             self._bits[dish.name]: sum(at[name] for name in dish.options) for dish in menu.dishes

@@ -30,6 +30,7 @@ from bella_vista.local.understanding.grammar import (
 )
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.lattice import NO_EDGE, Edge, Lattice
+from state.menu.words import stem, stems
 
 (
     COST,
@@ -737,6 +738,20 @@ def _refines(search: Search, state: State, edge: Edge) -> bool:
     return state[HEAD] not in (0, -2) and bool(state[MASK] & edge.entity.mask)
 
 
+def _kindred(search: Search, state: State, edge: Edge) -> bool:
+    """Whether words only say of what kind a thing is that was named: "nashville chicken sandwich"."""
+    if state[HEAD] <= 0 or state[PEND] or state[FLAGS] & (TURNED | PARTED):
+        return False
+    mask, last = state[MASK], stem(edge.words.split()[-1])
+    if mask & (mask - 1) or mask & edge.entity.mask:
+        return False
+    acts = state[ACTS]
+    while acts is not None and acts[0].does != "head":
+        acts = acts[1]
+    said = stems(acts[0].edge.words) if acts is not None else ()
+    return last not in said and last in search._index.kinds[mask]
+
+
 def _part_of(search: Search, state: State, edge: Edge) -> bool:
     mask = state[MASK]
     if state[HEAD] <= 0 or not mask & search._index.combos or mask & edge.entity.mask:
@@ -822,6 +837,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "changing": lambda _, s, e: s[OP] in _CHANGING,
     "becoming": _becoming,
     "refines": _refines,
+    "kindred": _kindred,
     "part": _part_of,
     "combo_of": _combo_of,
 }
