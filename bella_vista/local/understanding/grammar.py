@@ -59,10 +59,12 @@ RULES = """
   after        dish       refines            narrow                  after   open.head
   after        dish       kindred            -                       after   open.kind
   after        dish       part               part                    after   open.part
+  after        variant    part               part                    after   open.part
   after        dish       combo_of           combo                   after   0.1
   any          one        -                  begin ref               after   begin.one
   after        one        adjoining          -                       after   0.1
   after        one        combos             -                       after   0.1
+  after        all        combos             -                       after   0.1
   after        other      combos             -                       after   0.1
   before       one        single             ref                     after   0.1
   out,after    it         -                  begin ref               after   begin.ref

@@ -15,7 +15,7 @@ from state.menu.english import DISH_WORDS, EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
 from state.menu.matching import alike
 from state.menu.words import fold, stem, stems
 
-Kind = Literal["dish", "option", "size", "head", "group"]
+Kind = Literal["dish", "option", "size", "head", "group", "variant"]
 Stems = tuple[str, ...]
 
 _LONGEST = 7
@@ -32,8 +32,9 @@ class Entity:
     """Something the menu names.
 
     Args:
-        kind: ``dish`` (or combo), ``option``, ``size``, ``head`` (words that several dishes share) or
-            ``group`` (words for several choices).
+        kind: ``dish`` (or combo), ``option``, ``size``, ``head`` (words that several dishes share),
+            ``group`` (words for several choices) or ``variant`` (a word that tells a dish from the
+            others of which one is chosen for a combo).
         words: What to ask the menu for: a dish's name, or an option as it was said.
         mask: The dishes it may be said of, a bit for each.
         own: The dishes that have it as they come, so that it can be left off.
@@ -110,6 +111,7 @@ class Index:
         self._sizes()
         self._options()
         self._of_combos()
+        self._variants()
         self._words = self._vocabulary()
         self._spellings: dict[str, tuple[tuple[str, float], ...]] = {}
 
@@ -552,6 +554,22 @@ class Index:
                 self._name((kind,), entity, 0.8, whole=False)
         for heading, entity in groups.items():
             self._name(heading, entity, _exact(heading) + 0.3)
+
+    def _variants(self) -> None:
+        """Name the dishes that may be chosen for a combo by the words that tell them apart."""
+        found: dict[str, int] = {}
+        for combo in self._menu.combos:
+            for part in combo.parts:
+                words = {name: {*stems(name)} - EMPTY for name in part.dishes}
+                for name, own in words.items():
+                    others = [other for one, other in words.items() if one != name]
+                    if any(own & other for other in others):
+                        for word in own.difference(*others):
+                            found[word] = found.get(word, 0) | self._bits[name]
+        for word, mask in found.items():
+            entity = self._entity("variant", word)
+            entity.mask = mask
+            self._name((word,), entity, 0.7, whole=False)
 
     def _of_combos(self) -> None:
         for bit, parts in self.parts.items():

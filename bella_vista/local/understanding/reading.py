@@ -378,13 +378,10 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "combo":
             part = Said(head=now.head, mask=now.mask, words=now.words, size=None)
             now.parts.append(part)
-            now.head, now.mask, now.words = (
-                edge.entity,
-                edge.entity.mask,
-                f"{now.words} {edge.words}",
-            )
+            definite, mask = act.value
+            now.head, now.mask, now.words = edge.entity, mask, f"{now.words} {edge.words}"
             now.combo = edge.entity
-            now.definite = now.definite or bool(act.value)
+            now.definite = now.definite or definite
         case "parts":
             now.parts.append(Said(count=int(act.value)))
         case "part":

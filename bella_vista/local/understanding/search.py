@@ -450,9 +450,11 @@ class Search:
         return UNFOUND if state[PEND] else 0.0
 
     def _combo(self, state: State, edge: Edge, place: int) -> float:
-        state[MASK] = edge.entity.mask & self._index.combos
+        several = self._index.parts.items()
+        having = sum(bit for bit, parts in several if bit & edge.entity.mask and parts & state[MASK])
+        state[MASK] = having
         state[HEAD] = edge.entity.number
-        self._act(state, "combo", edge, place, _follows(state, "the"))
+        self._act(state, "combo", edge, place, (_follows(state, "the"), having))
         return 0.0
 
     def _size(self, state: State, edge: Edge, place: int) -> float:
