@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any
 
 from state.errors import ChoiceMissing, ChoiceNotPossible, SoldOut
 from state.menu.model import EXTRA, NO, ON_THE_SIDE, Choice, Chosen, Dish, OptionGroup, Portion
-from state.menu.saying import Said, Speech, Target, Words
+from state.menu.saying import Said, Speech, Target
 from state.menu.words import stems
 from state.money import Cents
 
@@ -46,15 +45,12 @@ class Chooser:
 
     Args:
         dish: The dish.
-        groups: Its option groups.
-        others: Other names of what it contains, by the stems of the name.
+        groups: Its groups of choices.
+        others: Other names for what the dish contains.
     """
 
     def __init__(
-        self,
-        dish: Dish,
-        groups: Sequence[OptionGroup],
-        others: Mapping[Words, Sequence[Words]] = MappingProxyType({}),
+        self, dish: Dish, groups: Sequence[OptionGroup], others: Mapping[str, Sequence[str]]
     ) -> None:
         self.dish = dish
         self.groups = tuple(groups)

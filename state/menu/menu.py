@@ -65,15 +65,6 @@ class Menu(Part):
         return tuple(dish for section in self.sections for dish in section.dishes)
 
     @cached_property
-    def _other_names(self) -> Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]:
-        """The aliases of all choices by name: a dish may contain what others have as a choice."""
-        found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-        for group in self.options.values():
-            for choice in group.choices:
-                found.setdefault(stems(choice.name), []).extend(map(stems, choice.aliases))
-        return found
-
-    @cached_property
     def _dishes_by_name(self) -> Mapping[str, Dish]:
         return {dish.name.casefold(): dish for dish in self.dishes}
 
@@ -121,6 +112,19 @@ class Menu(Part):
         """Search names, sections, diets, contents and descriptions; best matches first."""
         return self._finder.search(words, limit)
 
+    @cached_property
+    def _choices_called(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
+        called: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for group in self.options.values():
+            for choice in group.choices:
+                key = stems(choice.name)
+                called[key] = (*called.get(key, ()), *choice.aliases)
+        return called
+
+    def also_called(self, dish: Dish) -> Mapping[str, tuple[str, ...]]:
+        """Return other names for a dish's contents: the aliases of a choice that is called the same."""
+        return {name: self._choices_called.get(stems(name), ()) for name in dish.contains}
+
     def groups(self, dish: Dish) -> tuple[OptionGroup, ...]:
         """Return the dish's groups of choices, in the order in which they are asked for."""
         return tuple(self.options[name] for name in dish.options)
@@ -151,7 +155,7 @@ class Menu(Part):
         chooser = self._choosers.get(dish.name)
         if chooser is None:
             chooser = self._choosers[dish.name] = Chooser(
-                dish, self.groups(dish), self._other_names
+                dish, self.groups(dish), self.also_called(dish)
             )
         return chooser.choose(self.size(dish, size), words)
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from rapidfuzz import fuzz, process
 
@@ -63,18 +62,14 @@ class Speech:
 
     Args:
         dish: The dish.
-        groups: Its option groups.
-        others: Other names of what it contains, by the stems of the name: "whip" for whipped cream.
+        groups: Its groups of choices.
+        others: Other names for what the dish contains.
     """
 
     def __init__(
-        self,
-        dish: Dish,
-        groups: Sequence[OptionGroup],
-        others: Mapping[Words, Sequence[Words]] = MappingProxyType({}),
+        self, dish: Dish, groups: Sequence[OptionGroup], others: Mapping[str, Sequence[str]]
     ) -> None:
         self._dish = dish
-        self._others = others
         self._groups = tuple(groups)
         self._names: dict[Words, list[Target]] = {}
         self._aliases: dict[Words, list[Target]] = {}
@@ -83,6 +78,10 @@ class Speech:
         self._ambiguous: dict[tuple[str, str], str] = {}
         self._known: dict[str, tuple[Said, ...]] = {}
         self._collect()
+        for content, names in others.items():
+            for words in map(stems, names):
+                if words not in self._names and words not in self._aliases:
+                    self._aliases[words] = [Target(content)]
         self._longest = 1 + max(
             (len(w) for t in (self._names, self._aliases) for w in t), default=0
         )
@@ -99,8 +98,6 @@ class Speech:
         contents = {stems(content): content for content in self._dish.contains}
         for words, content in contents.items():
             _append(self._names, words, Target(content))
-            for other in self._others.get(words, ()):
-                _append(self._aliases, other, Target(content))
         holders: dict[Words, list[tuple[OptionGroup, Choice]]] = {}
         for group in self._groups:
             for word in group.amounts:

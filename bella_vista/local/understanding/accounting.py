@@ -298,6 +298,9 @@ class Accounting:
         options = [one for one in about.options if not set(stems(one.entity.words)) <= asked]
         if said.definite and len(options) > 1 and not said.article:
             options = options[self._telling(options, found) :]
+        if about.head is None:  # "two buns, one pork belly and one tofu"
+            new = [line for line in found if not line.had]
+            options = [one for one in options if not any(_called(line, one) for line in new)]
         named = found
         size = about.size
         if size is not None and set(stems(size.words)) <= asked:
@@ -812,8 +815,10 @@ class Accounting:
             change.startswith("no ") and said <= set(stems(change)) for change in thing.changes
         ):
             for name in thing.names:
-                if any(said <= set(stems(one)) for one in self._kitchen.contents(name)):
-                    return True
+                means = {one for words in self._kitchen.made(name, option.words) or () for one in stems(words)}
+                for content in map(set, map(stems, self._kitchen.contents(name))):
+                    if said <= content or means == content:
+                        return True  # the chashu of a ramen that comes with pork
         called = [said]
         for name in thing.names:
             if meant := self._kitchen.made(name, option.entity.words):

@@ -1120,8 +1120,10 @@ class Carrying:
             base = self._announced[0]
             fresh = base.copy(said.count or 1)
             fresh.spoken = said.place
+            names = out.index.names(out.narrowed(out.mask(base), said))
+            called, said = out.called_by_option(base.names, said)
+            fresh.names = called if len(called) < len(base.names) else names
             out.give(fresh, said)
-            fresh.names = out.index.names(out.narrowed(out.mask(base), said))
             self._put_announced(base, fresh)
             return
         piece = item is not None and item.source is not None and item.source.line is not None
@@ -1265,7 +1267,8 @@ class Carrying:
         for entity in [option.entity for option in wanted] + ([said.size] if said.size else []):
             mask &= entity.mask
         usual = mask & out.index.usual
-        if usual and not usual & (usual - 1):
+        single = not said.size and any(option.entity.chosen & usual for option in wanted)
+        if usual and not usual & (usual - 1) and not single:
             mask = usual  # "a large pepperoni", where one dish is just called pizza
         names = out.index.names(mask)
         if not wanted or not names or len(names) > _FEW:

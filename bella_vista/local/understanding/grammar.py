@@ -58,11 +58,14 @@ RULES = """
   before       dish       beside             put head                after   0.0
   after        dish       becoming           become head             after   0.2
   after        dish       refines            narrow                  after   open.head
+  after        dish       kindred            -                       after   open.kind
   after        dish       part               part                    after   open.part
+  after        variant    part               part                    after   open.part
   after        dish       combo_of           combo                   after   0.1
   any          one        -                  begin ref               after   begin.one
   after        one        adjoining          -                       after   0.1
   after        one        combos             -                       after   0.1
+  after        all        combos             -                       after   0.1
   after        other      combos             -                       after   0.1
   before       one        single             ref                     after   0.1
   out,after    it         -                  begin ref               after   begin.ref
@@ -219,6 +222,7 @@ PRICES = """
   open.drop                0.6     0.3   0.6   0.1   0.1   0.3   0.4   0.2   0.4   0.1   1.0   0.3
   open.size                0.5     0.8   0.4   0.6   0.3   0.3   0.6   0.6   0.4   1.0   1.0   0.2
   open.head                0.1     1.6   1.6   1.0   1.5   0.5   1.2   1.5   1.2   2.0   2.0   1.5
+  open.kind                0.3     9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0
   open.part                0.5     0.1   0.0   0.1   0.3   0.15  0.5   0.3   0.6   0.5   1.0   0.5
   open.off                 0.2     1.0   1.0   0.6   0.2   0.6   1.0   1.0   0.6   1.0   1.0   0.6
 """
@@ -227,6 +231,8 @@ FIRST = 0.2
 """Beginning the first item of a line, whatever it begins with."""
 FRAGMENT, HEADLESS = 0.7, 2.5
 """An item without a head: where something is there that it may belong to, and where nothing is."""
+CHOSEN_TWICE = 1.5
+"""A choice where one of its kind was made already: "a lamb korma, chicken bhuna"."""
 LOST_VERB = 4.0
 """A verb within an item that does not say what becomes of it."""
 MISFIT, NOT_IN_IT = 5.0, 1.6
@@ -237,6 +243,8 @@ ALREADY = 0.25
 """Asking for what is in a dish anyway."""
 UNFOUND = 4.0
 """An amount or a "no" that nothing followed."""
+PAUSED, STOPPED = 0.5, 1.2
+"""A head after a pause: "sweet potato fries, large. lemonade" says nothing of the lemonade."""
 RATHER_OPTION = 0.8
 """Beginning a dish after a correction where a choice was said last: "potatoes, no, broccoli"."""
 PUT_ON = 1.0

@@ -15,7 +15,7 @@ from state.menu.english import DISH_WORDS, EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
 from state.menu.matching import alike
 from state.menu.words import fold, stem, stems
 
-Kind = Literal["dish", "option", "size", "head", "group"]
+Kind = Literal["dish", "option", "size", "head", "group", "variant"]
 Stems = tuple[str, ...]
 
 _LONGEST = 7
@@ -32,8 +32,9 @@ class Entity:
     """Something the menu names.
 
     Args:
-        kind: ``dish`` (or combo), ``option``, ``size``, ``head`` (words that several dishes share) or
-            ``group`` (words for several choices).
+        kind: ``dish`` (or combo), ``option``, ``size``, ``head`` (words that several dishes share),
+            ``group`` (words for several choices) or ``variant`` (a word that tells a dish from the
+            others of which one is chosen for a combo).
         words: What to ask the menu for: a dish's name, or an option as it was said.
         mask: The dishes it may be said of, a bit for each.
         own: The dishes that have it as they come, so that it can be left off.
@@ -41,6 +42,8 @@ class Entity:
         tallied: The dishes of which it is counted.
         chosen: The dishes that need a choice of which it is one.
         halved: The dishes of which one half may have it.
+        groups: The groups of which one choice is made and it is one, a bit for each.
+        loose: The dishes of which it may be chosen beside others of its kind.
     """
 
     kind: Kind
@@ -51,6 +54,8 @@ class Entity:
     tallied: int = 0
     chosen: int = 0
     halved: int = 0
+    groups: int = 0
+    loose: int = 0
     number: int = 0
 
 
@@ -83,6 +88,18 @@ class Index:
         self._meant: dict[Stems, list[Meant]] = {}
         self._own_names: set[Stems] = set()
         self.parts: dict[int, int] = {}
+        self.kinds = {
+            self._bits[item.name]: frozenset(stems(" ".join((item.name, *item.aliases))))
+            for item in self.items
+        }
+        for section in menu.sections:
+            words = frozenset(stems(" ".join((section.name, *section.aliases))))
+            for dish in section.dishes:
+                self.kinds[self._bits[dish.name]] |= words
+        at = {name: 1 << number for number, name in enumerate(menu.options)}
+        self.groups = {
+            self._bits[dish.name]: sum(at[name] for name in dish.options) for dish in menu.dishes
+        }
         self.combos = self.usual = 0
         for combo in menu.combos:
             bit = self._bits[combo.name]
@@ -94,6 +111,7 @@ class Index:
         self._sizes()
         self._options()
         self._of_combos()
+        self._variants()
         self._words = self._vocabulary()
         self._spellings: dict[str, tuple[tuple[str, float], ...]] = {}
 
@@ -343,6 +361,7 @@ class Index:
         for dish in self._menu.dishes:
             entity = self._entities[self._bits[dish.name].bit_length() - 1]
             *first, last = stems(dish.name)
+            counted = [one for name in (dish.name, *dish.aliases) if (one := stems(name))[0] in _COUNTS]
             for group in self._menu.groups(dish) if first else ():
                 for choice in group.choices:
                     words = stems(choice.name)
@@ -351,6 +370,8 @@ class Index:
                         self._name(short, entity, _PART, whole=False)  # sweet tea
                     if len(words) > 1 and words[-1] == last and not set(words) & {*first}:
                         self._name((*first, *words), entity, _exact((*first, *words)))
+                    for number, *rest in counted:
+                        self._name((number, *words, *rest), entity, _exact((*words, *rest)))
 
     def _sizes(self) -> None:
         surfaces: dict[Stems, str] = {}
@@ -410,11 +431,12 @@ class Index:
             bit = self._bits[dish.name]
             for name in dish.options:
                 of_group[name] = of_group.get(name, 0) | bit
-            for content in dish.contains:
-                for way in self._ways(stems(content)):
-                    entity = option(way, content)
-                    entity.mask |= bit
-                    entity.own |= bit
+            for content, others in self._menu.also_called(dish).items():
+                for name in (content, *others):
+                    for way in self._ways(stems(name)):
+                        entity = option(way, name)
+                        entity.mask |= bit
+                        entity.own |= bit
                 for run, missing, words in _runs(content, options=True):
                     typed.setdefault(run, words)
                     partly.setdefault(run, {})[bit] = missing
@@ -426,7 +448,7 @@ class Index:
             for name in {stems(n) for one in group.choices for n in (one.name, *one.aliases)}
         ]
         shared = {name for name, groups in Counter(names).items() if groups > 1}
-        for group in self._menu.options.values():
+        for at, group in enumerate(self._menu.options.values()):
             mask = of_group.get(group.name, 0)
             if not mask:
                 continue
@@ -439,6 +461,12 @@ class Index:
                 heading[-1:]: name
                 for heading, name in headings.items()
                 if _is_kind(heading) and heading[-1:] not in headings
+            }
+            others = {
+                (other,)
+                for heading in headings
+                for word in heading
+                for other in _ALSO_CALLED.get(word, ())
             }
             for heading in headings:
                 whole = groups.get(heading)
@@ -457,6 +485,7 @@ class Index:
                         # Almond milk, where almond is a syrup, too.
                         words = f"{name} {called}" if base[0] in shared else name
                         spoken += [((*base[0], *heading), words), ((*heading, *base[0]), words)]
+                    spoken += [((*base[0], *kind), name) for kind in others - {base[0][-1:]}]
                     if choice.name == group.default:
                         usual = [(("regular", *way), words) for way, words in spoken]
                         spoken += usual  # "the regular red sauce"
@@ -471,6 +500,10 @@ class Index:
                             entity.halved |= mask
                         if group.least:
                             entity.chosen |= mask
+                        if group.most == 1 and not group.halves:
+                            entity.groups |= 1 << at
+                        else:
+                            entity.loose |= mask
                         if choice.name == group.default:
                             entity.own |= mask
                     for run, missing, words in _runs(name, options=True):
@@ -495,6 +528,8 @@ class Index:
                 if set(run) <= set(stems(one.words)):
                     entity.counted |= one.counted & mask
                     entity.tallied |= one.tallied & mask
+                    entity.groups |= one.groups
+                    entity.loose |= one.loose & mask
             entity.own = own_runs.get(run, 0) & mask
             missing = min(found.values())
             cost = (
@@ -519,6 +554,22 @@ class Index:
                 self._name((kind,), entity, 0.8, whole=False)
         for heading, entity in groups.items():
             self._name(heading, entity, _exact(heading) + 0.3)
+
+    def _variants(self) -> None:
+        """Name the dishes that may be chosen for a combo by the words that tell them apart."""
+        found: dict[str, int] = {}
+        for combo in self._menu.combos:
+            for part in combo.parts:
+                words = {name: {*stems(name)} - EMPTY for name in part.dishes}
+                for name, own in words.items():
+                    others = [other for one, other in words.items() if one != name]
+                    if any(own & other for other in others):
+                        for word in own.difference(*others):
+                            found[word] = found.get(word, 0) | self._bits[name]
+        for word, mask in found.items():
+            entity = self._entity("variant", word)
+            entity.mask = mask
+            self._name((word,), entity, 0.7, whole=False)
 
     def _of_combos(self) -> None:
         for bit, parts in self.parts.items():
@@ -678,6 +729,14 @@ _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "me
 _NO_KIND = frozenset(
     stem(word) for word in "add on choice extra option style side way kind".split()
 )
+_ALSO_CALLED = {
+    word: [other for other in several if other != word]
+    for several in (
+        [stem(word) for word in "sauce dip dressing".split()],
+        [stem(word) for word in "spice spicy spiciness heat hot".split()],
+    )
+    for word in several
+}
 _KIND_WORDS = {stem("cheese"): "cheese"}
 _PIECES = ("piece", "pcs", "pc")
 _DIGITS = {stem(word): str(number) for word, number in numbers.UNITS.items() if number < 13}

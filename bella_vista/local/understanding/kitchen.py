@@ -42,7 +42,7 @@ class Kitchen:
     def excludes(self, name: str | None, one: str, other: str) -> bool:
         """Whether a dish can be had in either of two ways but not in both."""
         dish = self.dish(name)
-        if dish is None or not (self.answers(name, one) and self.answers(name, other)):
+        if dish is None or not (self.fits(name, one) and self.fits(name, other)):
             return False
         fillers: list[str] = []
         while True:

@@ -155,7 +155,7 @@ def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index)
     said = tuple(token.word for token in tokens)
     for first, token in enumerate(tokens):
         if not token.stop:
-            _numbers(edges[first], tokens, first)
+            _numbers(edges, tokens, first)
             _phrases(edges, tokens, first, said, index)
 
 
@@ -418,9 +418,10 @@ def _spelling(word: str) -> str:
     return _WHOLE.get(word, word)
 
 
-def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
+def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> None:
     number = number_at(tokens, first)
     if number is not None and not (number[1] == 1 and tokens[first].word == "zero"):
+        here = edges[first]
         words = " ".join(token.word for token in tokens[first : first + number[1]])
         end = first + number[1]
         following = tokens[end].word if end < len(tokens) else ""
@@ -433,6 +434,10 @@ def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         before = [token.word for token in tokens[max(0, first - 3) : first - 1]]
         this = this or (words == "one" and before in _ON_THE)  # "on the chicken one"
         cost = 1.5 if of_people else 1.0 if this else 0.05
+        ends = end == len(tokens) or tokens[end].stop or following in _AFTER_PEOPLE
+        if first and tokens[first - 1].word == "for" and ends:
+            edges[first - 1].append(Edge("filler", end, 0.1, words=f"for {words}"))
+            cost += 0.5  # "a pot of tea for two"
         here.append(Edge("number", end, cost, value=number[0], words=words))
 
 

@@ -223,7 +223,7 @@ class Outcome:
         """Make a thing of what was said; it is on no order yet."""
         names = self.index.names(self.narrowed(said.mask, said))
         quantity = None if said.few else said.count if said.count is not None else 1
-        names, said = self._called_by_option(names, said)
+        names, said = self.called_by_option(names, said)
         item = Item(words=said.words, names=names, quantity=quantity)
         if said.strange:
             item.words = self.told({*said.unknown, *range(*said.named)})
@@ -240,7 +240,7 @@ class Outcome:
                 item.parts.append(chosen)
         return item
 
-    def _called_by_option(self, names: tuple[str, ...], said: Said) -> tuple[tuple[str, ...], Said]:
+    def called_by_option(self, names: tuple[str, ...], said: Said) -> tuple[tuple[str, ...], Said]:
         """Take "pho with chicken" for the chicken pho, where several are called pho."""
         for option in said.options if len(names) > 1 else ():
             words = set(stems(option.entity.words))

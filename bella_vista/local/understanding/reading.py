@@ -404,16 +404,13 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             to.plural, to.weak = edge.plural, edge.weak
         case "total":
             now.recounts = True
-        case "combo" if act.value:
+        case "combo" if act.value[0]:
             now.within = edge.entity.mask
         case "combo":
             part = Said(head=now.head, mask=now.mask, words=now.words, size=None)
             now.parts.append(part)
-            now.head, now.mask, now.words = (
-                edge.entity,
-                edge.entity.mask,
-                f"{now.words} {edge.words}",
-            )
+            _, having = act.value
+            now.head, now.mask, now.words = edge.entity, having, f"{now.words} {edge.words}"
             now.combo = edge.entity
         case "parts":
             now.parts.append(Said(count=int(act.value)))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from bella_vista.local.understanding.grammar import (
     ALREADY,
     BEAM,
+    CHOSEN_TWICE,
     FIRST,
     FRAGMENT,
     HEADLESS,
@@ -18,16 +19,19 @@ from bella_vista.local.understanding.grammar import (
     MEANINGS,
     MISFIT,
     NOT_IN_IT,
+    PAUSED,
     PUT_ON,
     RATHER_OPTION,
+    STOPPED,
     STOPPED_REMOVING,
     UNFOUND,
     UNSIZED,
     WINDOW,
     rules,
 )
-from bella_vista.local.understanding.index import Index
+from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.lattice import NO_EDGE, Edge, Lattice
+from state.menu.words import stem, stems
 
 (
     COST,
@@ -47,7 +51,8 @@ from bella_vista.local.understanding.lattice import NO_EDGE, Edge, Lattice
     SIG,
     ACTS,
     STEPS,
-) = range(17)
+    GROUPS,
+) = range(18)
 State = list[Any]
 
 _by_cost = itemgetter(COST)
@@ -56,8 +61,8 @@ _NOTHING, _AND, _WITH, _THE, _VERB, _COMMA, _STOP = (
     _JOINT[name] for name in ("nothing", "and", "with", "the", "verb", "comma", "stop")
 )
 _CORRECT, _TIMES, _OR, _ON = (_JOINT[name] for name in ("correct", "times", "or", "on"))
-DEFINITE, BECOMING, EARLIER, OPTIONED, WEAK, POINTED, PARTED, TURNED = (1 << at for at in range(8))
-"""Flags of a state; ``TURNED``: what a thing becomes has begun."""
+DEFINITE, CLASHED, EARLIER, OPTIONED, POINTED, PARTED, TURNED = (1 << at for at in range(7))
+"""Flags of a state; ``TURNED``: what a thing becomes has begun; ``CLASHED``: a choice was made twice."""
 _CHANGING = ("change", "swap")
 
 
@@ -150,6 +155,7 @@ class Search:
             0,
             None,
             None,
+            (),
         ]
         columns = [_Column() for _ in range(size + 1)]
         columns[0].keep(start)
@@ -281,7 +287,7 @@ class Search:
         self._act(state, "begin", edge, place, (verb, correct, joint))
         state[OP], state[VERB], state[HEAD], state[MASK] = verb, "", 0, self._index.all
         state[NUM] = state[SIZE] = state[SAID] = 0
-        state[PEND], state[NEG], state[OWN] = (), False, self._index.all
+        state[PEND], state[NEG], state[OWN], state[GROUPS] = (), False, self._index.all, ()
         state[FLAGS] = EARLIER if began or self._was_open else 0
         return cost
 
@@ -400,6 +406,8 @@ class Search:
         cost = LOST_VERB if state[VERB] else 0.0
         if not mask:
             mask, cost = entity.mask, cost + MISFIT
+        if state[NUM] < 2 and (state[SIZE] or state[SAID]):
+            cost += PAUSED if state[JOINT] == _COMMA else STOPPED if state[JOINT] == _STOP else 0.0
         if state[JOINT] != _ON and state[OWN] != self._index.all:
             # "No spaghetti carbonara" leaves nothing off a carbonara.
             cost += NOT_IN_IT if mask & state[OWN] else NOT_IN_IT + MISFIT
@@ -438,6 +446,7 @@ class Search:
 
     def _part(self, state: State, edge: Edge, place: int) -> float:
         state[FLAGS] |= PARTED
+        state[GROUPS] = ()
         state[SIZE] = 0
         if state[PEND] and state[PEND][0][0] == "count":
             self._act(state, "parts", None, place, state[PEND][0][1])
@@ -446,10 +455,12 @@ class Search:
         return UNFOUND if state[PEND] else 0.0
 
     def _combo(self, state: State, edge: Edge, place: int) -> float:
-        state[MASK] = edge.entity.mask & self._index.combos
+        several = self._index.parts.items()
+        having = sum(bit for bit, parts in several if bit & edge.entity.mask and parts & state[MASK])
+        state[MASK] = having
         state[HEAD] = edge.entity.number
         within = self._known and _follows(state, "the") and bool(state[FLAGS] & DEFINITE)
-        self._act(state, "combo", edge, place, within)
+        self._act(state, "combo", edge, place, (within, having))
         return 0.0
 
     def _size(self, state: State, edge: Edge, place: int) -> float:
@@ -498,6 +509,7 @@ class Search:
                 cost = ALREADY
             if not denied and (state[HEAD] == 0 or fits != state[MASK]):
                 state[MASK] = fits
+            cost += self._chosen_twice(state, entity)
         if (
             pend
             and pend[0][0] == "half"
@@ -523,6 +535,21 @@ class Search:
         state[NEG] = denied
         state[PEND] = ()
         return cost
+
+    def _chosen_twice(self, state: State, entity: Entity) -> float:
+        """Return what it costs that a choice of the same kind was made of the same thing."""
+        before, state[GROUPS] = state[GROUPS], (*state[GROUPS], entity.groups)
+        several = state[NUM] > 1 or state[JOINT] in (_CORRECT, _OR) or state[OP] in _CHANGING
+        mask = state[MASK]
+        if not before or several or state[HEAD] <= 0 or mask & (entity.loose | self._index.combos):
+            return 0.0
+        here = self._index.groups[mask & -mask]
+        if (entity.groups & here).bit_count() != 1 or entity.groups & here not in [
+            other & here for other in before
+        ]:
+            return 0.0
+        state[FLAGS] |= CLASHED
+        return CHOSEN_TWICE
 
     def _done(self, state: State, edge: Edge, place: int) -> float | None:
         cost = self._option(state, edge, place)
@@ -653,10 +680,12 @@ class Search:
         return 3.0 if state[OP] == "remove" and state[SAID] > 1 and state[PLACE] != "out" else 0.0
 
     def _correct(self, state: State, edge: Edge, place: int) -> float:
+        clashed = state[FLAGS] & CLASHED
+        state[FLAGS] &= ~CLASHED
         state[JOINT] = _CORRECT
         state[NEG] = False
         self._act(state, "correct", edge, place)
-        return 0.0
+        return -CHOSEN_TWICE if clashed else 0.0  # "steak and shrimp, no, just shrimp"
 
     def _should(self, state: State, edge: Edge, place: int) -> float:
         state[OP] = "change"
@@ -725,6 +754,20 @@ def _refines(search: Search, state: State, edge: Edge) -> bool:
     if state[FLAGS] & TURNED or (state[OP] in _CHANGING and state[HEAD] > 0):
         return False
     return state[HEAD] not in (0, -2) and bool(state[MASK] & edge.entity.mask)
+
+
+def _kindred(search: Search, state: State, edge: Edge) -> bool:
+    """Whether words only say of what kind a thing is that was named: "nashville chicken sandwich"."""
+    if state[HEAD] <= 0 or state[PEND] or state[FLAGS] & (TURNED | PARTED):
+        return False
+    mask, last = state[MASK], stem(edge.words.split()[-1])
+    if mask & (mask - 1) or mask & edge.entity.mask:
+        return False
+    acts = state[ACTS]
+    while acts is not None and acts[0].does != "head":
+        acts = acts[1]
+    said = stems(acts[0].edge.words) if acts is not None else ()
+    return last not in said and last in search._index.kinds[mask]
 
 
 def _part_of(search: Search, state: State, edge: Edge) -> bool:
@@ -824,6 +867,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "changing": lambda _, s, e: s[OP] in _CHANGING,
     "becoming": _becoming,
     "refines": _refines,
+    "kindred": _kindred,
     "part": _part_of,
     "combo_of": _combo_of,
 }

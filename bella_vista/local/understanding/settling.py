@@ -319,7 +319,7 @@ class Settling:
 
     def _said_in_name(self, item: Item, dish: Dish) -> list[str]:
         """Find choices in what a dish was called: the bread of a pastrami on rye."""
-        said, name = set(stems(item.words)), stems(dish.name)
+        said, name = {one for one in stems(item.words) if not one.isdigit()}, stems(dish.name)
         return [
             choice.name
             for group in self._menu.groups(dish)

@@ -54,6 +54,7 @@ class Token:
 
 _WITHOUT = re.compile(r"(?<!\w)w/o(?!\w)", re.IGNORECASE)
 _INCHES = re.compile(r"(?<=\d)\s?[\"\u201d\u2033](?=[\s,.;!?]|$)")
+_SHORT = re.compile(r"\b([dm]rs?)\.\s?(?=\w)", re.IGNORECASE)
 _YOU_ALL = re.compile(r"\by['\u2019]all\b", re.IGNORECASE)
 
 
@@ -63,6 +64,7 @@ def clean(text: str) -> str:
     text = "".join(_visible(character) for character in text)
     text = _HALF_OF_DAY.sub(r"\1m", text)
     text = _WITHOUT.sub("without", text)
+    text = _SHORT.sub(r"\1 ", text)
     text = _INCHES.sub(" inch ", text)
     text = _YOU_ALL.sub("you", text)
     return re.sub(r"[^\S\n]+", " ", text).strip()[:LONGEST]
