@@ -1,15 +1,23 @@
-"""Formats stored states as text, for a terminal or a file."""
+"""Formats stored states and their transcripts as text, for a terminal or a file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, tzinfo
 from typing import Any
 
 from pydantic import JsonValue
 from rich.table import Table
 
 from agents.app.app import AnyApp
+from agents.app.console.wording import cost_line, speaker_name
 from agents.app.parts import ListedState
 from agents.app.terminal.summary import as_text
 from agents.app.terminal.tables import rendered, width
+from agents.app.transcript import MomentKind, StoredCall, author_of
+from state.shared import Moment
+
+NOTHING_STORED = (
+    "No transcript is stored: it was switched off, has expired, or the user was erased."
+)
 
 _GAP = 2
 """The number of columns between two cells."""
@@ -44,3 +52,40 @@ def page(app: AnyApp, state: Any, view: Mapping[str, JsonValue]) -> str:
     summary = app.summary_of(view)
     title = ": ".join(filter(None, (summary.title, summary.status)))
     return f"{title}\n\n{as_text(summary.rows, width())}"
+
+
+def transcript_page(calls: Sequence[StoredCall], zone: tzinfo | None, user: str) -> str:
+    """Format the transcripts of a state, and their cost.
+
+    Args:
+        calls: The transcripts.
+        zone: The time zone they are shown in.
+        user: The role of the user.
+    """
+    pages = [page for call in calls if (page := "\n".join(_call(call, zone, user)))]
+    if not any(call.words for call in calls):
+        pages.insert(0, NOTHING_STORED)
+    return "\n\n".join(pages)
+
+
+def _call(call: StoredCall, zone: tzinfo | None, user: str) -> Iterator[str]:
+    if call.words:
+        first = _time(call.words[0], zone)
+        yield f"Said on {first:%Y-%m-%d}:\n" if first is not None else "Said:\n"
+        rows = Table.grid("", "", "", padding=(0, 2))
+        rows.columns[0].no_wrap = rows.columns[1].no_wrap = True
+        for moment in call.words:
+            at = _time(moment, zone)
+            interrupted = " ..." if moment.kind == MomentKind.INTERRUPTED else ""
+            rows.add_row(
+                f"{at:%H:%M:%S}" if at is not None else "",
+                speaker_name(author_of(moment, user)),
+                moment.text + interrupted,
+            )
+        yield rendered(rows)
+    if (cost := cost_line(call.cost)) is not None:
+        yield cost
+
+
+def _time(moment: Moment, zone: tzinfo | None) -> datetime | None:
+    return moment.at.astimezone(zone) if moment.at is not None else None

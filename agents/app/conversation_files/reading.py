@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from agents.app.app import AnyApp
+from agents.app.conversation_files.form import AnyFields, Conversation, ScriptStep, form_of
 from agents.app.declaration import named_faults
 from agents.app.faults import InputError
-from agents.app.replay.form import AnyFields, Conversation, Fields, ScriptStep, form_of
+from agents.app.parts import Fields
 from state.documents.document import Entries, Items, Text, Value, line_at, read_document, read_text
 from state.documents.faults import DocumentFaults, Fault, did_you_mean
 

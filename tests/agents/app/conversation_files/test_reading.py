@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.app.replay.form import Conversation
-from agents.app.replay.reading import (
+from agents.app.conversation_files.form import Conversation
+from agents.app.conversation_files.reading import (
     ConversationFaults,
     conversation_schema,
     load_conversation,

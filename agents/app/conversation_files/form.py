@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from agents.app.channel import Channel
+from agents.app.parts import Fields
 from agents.app.setting_values import parse_time
 
 
@@ -67,15 +68,6 @@ class ScriptStep(Part):
         if self.cut and not self.calls:
             raise ValueError('"cut" needs a call whose arguments can break off')
         return self
-
-
-class Fields(Part):
-    """Fields of a state's view; only those that are given are compared."""
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The fields that were given."""
-        return self.model_dump(exclude_unset=True)
 
 
 class AnyFields(Fields):
