@@ -26,7 +26,7 @@ from agents.app.declaration import COMMANDS, AppFaults, named_faults, of_kind
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused
 from agents.app.settings import AppSettings
-from agents.app.terminal.streams import make_streams_safe, print_error, printable, say
+from agents.app.terminal.stdio import make_streams_safe, print_error, printable, say
 
 if TYPE_CHECKING:
     from agents.app.forgetting import ErasureReport

@@ -455,7 +455,7 @@ def report_faults(
     if not isinstance(faults, tuple):
         _previous_hook(kind, error, trace)
         return
-    from agents.app.terminal.streams import print_error
+    from agents.app.terminal.stdio import print_error
 
     place = "" if isinstance(error, InputError) else f"{place_of(trace)}: "
     print_error(*(f"{place}{fault}" for fault in faults))

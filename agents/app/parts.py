@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
+
+Channel: TypeAlias = Literal["terminal", "phone", "web_voice", "web_text"]
+"""How users talk to agents."""
 
 
 @dataclass(frozen=True, kw_only=True)

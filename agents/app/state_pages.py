@@ -1,19 +1,25 @@
 """Formats stored states and their transcripts as text, for a terminal or a file."""
 
+import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
+from io import StringIO
 from typing import Any
 
 from pydantic import JsonValue
+from rich.console import Console
 from rich.table import Table
 
 from agents.app.app import AnyApp
 from agents.app.console.wording import cost_line, speaker_name
 from agents.app.parts import ListedState
 from agents.app.terminal.summary import as_text
-from agents.app.terminal.tables import rendered, width
 from agents.app.transcript import MomentKind, StoredCall, author_of
 from state.shared import Moment
+
+WIDE = 100
+"""The width of a table that is not shown on a terminal, in columns."""
 
 NOTHING_STORED = (
     "No transcript is stored: it was switched off, has expired, or the user was erased."
@@ -89,3 +95,19 @@ def _call(call: StoredCall, zone: tzinfo | None, user: str) -> Iterator[str]:
 
 def _time(moment: Moment, zone: tzinfo | None) -> datetime | None:
     return moment.at.astimezone(zone) if moment.at is not None else None
+
+
+def rendered(table: object) -> str:
+    """Format a table as text, as wide as the screen or ``WIDE``."""
+    # No markup: a user's text must not be interpreted.
+    console = Console(
+        file=StringIO(), width=width(), markup=False, emoji=False, highlight=False, no_color=True
+    )
+    with console.capture() as capture:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n"))
+
+
+def width() -> int:
+    """Return how many columns a table may take."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE

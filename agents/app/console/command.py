@@ -20,11 +20,10 @@ from agents.app.models.choice import language_model, models_of_agents, reply_lim
 from agents.app.parts import C, S
 from agents.app.settings import AppSettings
 from agents.app.states import is_erased, new_state, open_store, resume_state
-from agents.app.terminal.input import is_dumb, piped, typed
-from agents.app.terminal.lines import Lines
+from agents.app.terminal.input import Lines, is_dumb, piped, typed
 from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.signals import on_signals
-from agents.app.terminal.streams import discard_stdout, print_error
+from agents.app.terminal.stdio import discard_stdout, print_error
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
 from agents.testing import ScriptedLLM

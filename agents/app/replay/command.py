@@ -25,7 +25,7 @@ from agents.app.setting_values import OPENAI
 from agents.app.settings import AppSettings
 from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.signals import on_signals
-from agents.app.terminal.streams import print_error, say, write_line
+from agents.app.terminal.stdio import print_error, say, write_line
 
 logger = logging.getLogger(__name__)
 

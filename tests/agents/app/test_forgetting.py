@@ -18,7 +18,7 @@ from agents.app.console.plain import Transcript
 from agents.app.forgetting import ErasureReport, forget_state
 from agents.app.parts import Forgetting
 from agents.app.states import StateFaults, new_state, open_store, resume_state
-from agents.app.terminal.lines import Lines
+from agents.app.terminal.input import Lines
 from agents.app.transcript import CallRecord
 from agents.handoff import Agent, Graph, Opening
 from agents.testing import ScriptedLLM, calls, says
