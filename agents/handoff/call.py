@@ -29,7 +29,7 @@ from agents.handoff.model_requests import ModelRequests
 from agents.handoff.policy import C, CallPolicy, S
 from agents.handoff.replies import Replies, Spending
 from agents.handoff.speech import SpeechOutput, UserSpeech
-from agents.handoff.tool_use import Consent, SlowTools, ToolUse
+from agents.handoff.tool_use import ToolUse
 from agents.handoff.user_turns import UserTurns
 from state.shared import SharedState
 
@@ -77,9 +77,8 @@ class Call(CallBase[S, C]):
         self.requests = ModelRequests(self, self.replies, self.turns)
         self.speech_output = SpeechOutput(self, self.replies)
         self.user_speech = UserSpeech(self, self.replies, self.turns, self.speech_output)
-        consent = Consent(self, self.turns)
-        self.slow_tools = SlowTools(self, self.replies, self.turns, self.user_speech, consent)
-        self.tools = ToolUse(self, self.replies, self.turns, consent, self.slow_tools)
+        self.tools = ToolUse(self, self.replies, self.turns, self.user_speech)
+        self.slow_tools = self.tools.slow_tools
         self.handoffs = Handoffs(self, self.replies, self.turns, self.tools)
 
     @property

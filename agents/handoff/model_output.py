@@ -261,18 +261,15 @@ class PendingCalls:
     def __len__(self) -> int:
         return len(self._by_call)
 
-    def unique_id(self, call_id: str | None) -> str:
-        """Return a unique id for a call: its own, or a new one if that is missing or taken."""
+    def add(self, call_id: str | None, reply: Reply) -> str:
+        """Register the reply of a call; returns its id, or a new one if that is missing or taken."""
         own, count = call_id or "call_1", 1
         while own in self._used:
             count += 1
             own = f"{call_id or 'call'}_{count}"
         self._used.add(own)
+        self._by_call[own] = reply
         return own
-
-    def add(self, call_id: str, reply: Reply) -> None:
-        """Register the reply of a call."""
-        self._by_call[call_id] = reply
 
     def take(self, call_id: str) -> Reply | None:
         """Return the reply of a call, which starts now, and forget the call."""
@@ -327,8 +324,7 @@ class ToolCallSorter:
         if made.name in self._groups.withheld or not self._groups.offered:
             logger.info("dropped a tool call that was not offered", extra={"tool": made.name})
             return False
-        made.call_id = self._calls.unique_id(made.call_id)
-        self._calls.add(made.call_id, self._reply)
+        made.call_id = self._calls.add(made.call_id, self._reply)
         raw = (made.arguments or "").strip()
         raw = "{}" if raw in ("", "null") else raw
         given = read_arguments(raw)

@@ -332,11 +332,11 @@ class ToolUse:
         call: AnyCall,
         replies: Replies,
         turns: UserTurns,
-        consent: Consent,
-        slow_tools: SlowTools,
+        user_speech: UserSpeech,
     ) -> None:
-        self._call, self._replies = call, replies
-        self._turns, self._consent, self._slow_tools = turns, consent, slow_tools
+        self._call, self._replies, self._turns = call, replies, turns
+        self._consent = Consent(call, turns)
+        self.slow_tools = SlowTools(call, replies, turns, user_speech, self._consent)
         self.final_tools_lock = asyncio.Lock()
         """Held while a final tool or a transfer is decided."""
         self.changes = 0
@@ -428,10 +428,15 @@ class ToolUse:
             self._consent.succeeded(made)
             return output
         if not made.goes_last:
-            await self._wait_for_what_needs_an_answer(made, reply, call_id)
+            # Calls before it in its reply that the user would have to answer first. Commands need not
+            # wait for them: they are applied in the order of their calls.
+            earlier = self._consent.needed(made, reply)
+            async with call.time_limits.timeout(call.policy.tool_limit_s):
+                while reply.runs_before(call_id, earlier):
+                    await reply.next_tool_ended()
             if isinstance(made, SlowAction):
                 self._consent.refuse_unanswered(made, reply)
-                return await self._slow_tools.start(made, raw, reply)
+                return await self.slow_tools.start(made, raw, reply)
             basis = Basis(reply.seen, reply.turn)
             try:
                 return await self._run(made, reply, basis)
@@ -450,18 +455,6 @@ class ToolUse:
         )
         self._consent.succeeded(action)
         return output_text(output)
-
-    async def _wait_for_what_needs_an_answer(
-        self, action: Action, reply: Reply, call_id: str
-    ) -> None:
-        """Wait for calls before this one in its reply that the user would have to answer first.
-
-        Commands need not: they are applied in the order of their calls.
-        """
-        earlier = self._consent.needed(action, reply)
-        async with self._call.time_limits.timeout(self._call.policy.tool_limit_s):
-            while reply.runs_before(call_id, earlier):
-                await reply.next_tool_ended()
 
     def _describe_result(self, applied: Applied[Any], command: Command[Any, Any]) -> str:
         try:

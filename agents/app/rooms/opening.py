@@ -10,8 +10,8 @@ from agents.app.parts import C, Channel, S
 from agents.app.rooms.prior_call import PriorCall, read_prior_call
 from agents.app.rooms.resume_codes import state_of
 from agents.app.rooms.room_lease import retried
-from agents.app.rooms.sentences import may_be_missing
 from agents.app.states import StateFaults, new_state, resume_state
+from agents.app.words import may_be_missing
 from state.shared import Lease, SharedState, SqlStore
 
 logger = logging.getLogger(__name__)
