@@ -7,7 +7,7 @@ import typer
 
 from agents.app.app import App
 from agents.app.cli import FAILED, id_argument, read_settings, show_report, with_options, with_store
-from agents.app.terminal.streams import say
+from agents.app.terminal.stdio import say
 
 if TYPE_CHECKING:
     from bella_vista.settings import Settings

@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import Field, create_model
+from pydantic import BaseModel, Field, create_model
 from typing_extensions import get_type_hints, is_typeddict
 
-from agents.app.replay.form import Fields, Part, Texts
+from agents.app.conversation_files.form import FilePart, Texts
+from agents.app.parts import Fields
 from state.view import OrderView
 
 
-def _form(view: Any, base: type[Part] = Part, **replaced: Any) -> Any:
+def _form(view: Any, base: type[BaseModel] = FilePart, **replaced: Any) -> Any:
     """Return the form of a part of the view, without the fields that it need not have."""
     hints = get_type_hints(view, include_extras=True)
     fields: dict[str, Any] = {name: _field(kind) for name, kind in hints.items()}

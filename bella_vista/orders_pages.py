@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 
 from agents.app.parts import ListedState
-from agents.app.terminal.tables import rendered, width
+from agents.app.state_pages import rendered, width
 from state.allergens import met_on
 from state.money import shown
 from state.order import OrderState

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from agents.app.rooms.comments import Changes, Comment
+from agents.app.parts import Changes, Comment
 from agents.telling import NO_PROMISE, allergy_warnings, line_text, reading
 from state.context import OrderContext
 from state.money import shown

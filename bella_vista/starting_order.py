@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agents.app.replay.form import Fields
+from agents.app.parts import Fields
 from state.commands import ORDER_COMMANDS, OrderCommand
 from state.order import Stage
 

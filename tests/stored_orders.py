@@ -5,8 +5,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from agents.app import states
-from agents.app.channel import Channel
-from agents.app.parts import ListedState
+from agents.app.parts import Channel, ListedState
 from agents.app.states import StateFaults
 from bella_vista.app import APP
 from state.context import OrderContext

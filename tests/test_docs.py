@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from livekit.agents import AgentSession
 
-from agents.app.replay.reading import load_conversation
+from agents.app.conversation_files.reading import load_conversation
 from agents.app.replay.running import run_conversation
 from agents.handoff import mermaid
 from agents.roster import restaurant_graph

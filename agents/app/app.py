@@ -13,7 +13,6 @@ from uuid import uuid4
 
 from pydantic import JsonValue
 
-from agents.app.channel import Channel
 from agents.app.clock import running_clock
 from agents.app.declaration import (
     AppFaults as AppFaults,
@@ -30,6 +29,7 @@ from agents.app.declaration import (
 from agents.app.importing import loaded
 from agents.app.parts import (
     C,
+    Channel,
     CommandLine,
     Forgetting,
     Phone,

@@ -26,7 +26,7 @@ from agents.app.declaration import COMMANDS, AppFaults, named_faults, of_kind
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused
 from agents.app.settings import AppSettings
-from agents.app.terminal.streams import make_streams_safe, print_error, printable, say
+from agents.app.terminal.stdio import make_streams_safe, print_error, printable, say
 
 if TYPE_CHECKING:
     from agents.app.forgetting import ErasureReport
@@ -134,7 +134,7 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         """Have a conversation in the terminal: type, or pipe one user turn per line."""
         settings = read_settings(app, **options)
         with gc_paused():
-            from agents.app.console import run_console
+            from agents.app.console.command import run_console
 
         app.make_parts()
         kept = {name: value for name, value in options.items() if name not in ("model", "at")}
@@ -298,8 +298,8 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
         ] = 50,
         database: str | None = None,
     ) -> None:
+        from agents.app.state_pages import listing
         from agents.app.states import list_states
-        from agents.app.terminal.state_pages import listing
 
         listed = with_store(app, database, lambda store: list_states(app, store, limit))
         if not listed:
@@ -325,8 +325,8 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
         ] = False,
         database: str | None = None,
     ) -> None:
+        from agents.app.state_pages import page
         from agents.app.states import show_state, show_transcript
-        from agents.app.terminal.state_pages import page
 
         async def read(store: "SqlStore") -> Any:
             state, view = await show_state(app, store, state_id)
@@ -337,7 +337,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
         with named_faults("terminal"):
             text = page(app, state, view)
         if transcript:
-            from agents.app.terminal.transcript_page import transcript_page
+            from agents.app.state_pages import transcript_page
             from agents.app.transcript import group_by_call, transcript_data
 
             calls, zone = group_by_call(said), _zone(app, state, database)
@@ -371,7 +371,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
 
 def _conversation_schema(app: AnyApp) -> Callable[[], Any]:
     def schema() -> Any:
-        from agents.app.replay.reading import conversation_schema
+        from agents.app.conversation_files.reading import conversation_schema
 
         return conversation_schema(app)
 

@@ -9,15 +9,13 @@ from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass
 from difflib import get_close_matches
 from inspect import iscoroutinefunction, signature, unwrap
-from pathlib import Path
 from textwrap import shorten
-from traceback import walk_tb
 from types import NoneType, SimpleNamespace, TracebackType, UnionType
 from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from agents.app.faults import InputError
+from agents.app.faults import InputError, file_and_line, place_of
 from agents.app.settings import AppSettings
 
 COMMANDS = ("console", "dev", "start", "join", "replay", "graph", "schema", "doctor")
@@ -29,8 +27,6 @@ _WORD = re.compile(r"[a-z][a-z0-9_]*")
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
-
-_OURS = ("agents.app.", "agents.handoff.", "rpc.gateway.", "rpc.page.", "state.shared.")
 
 _TAKEN = frozenset(
     (
@@ -240,7 +236,7 @@ def _described(value: Any) -> str:
     """Describe a value: a function by name and place, a class by its name, others by their class."""
     code = getattr(unwrap(value), "__code__", None) if callable(value) else None
     if code is not None:
-        return f"{value.__name__} ({_place(code.co_filename, code.co_firstlineno)})"
+        return f"{value.__name__} ({file_and_line(code.co_filename, code.co_firstlineno)})"
     if value is None or isinstance(value, str | int):
         return shorten(repr(value), 60)
     return value.__name__ if isinstance(value, type) else f"an object of {type(value).__name__}"
@@ -444,26 +440,6 @@ def _raised(error: Exception, *, with_text: bool) -> str:
     return f"{type(error).__name__}{text} ({place_of(error.__traceback__)})"
 
 
-def place_of(trace: TracebackType | None) -> str:
-    """Return the last line of the application's own that an exception came through, and its function."""
-    frames = [(frame.f_code, line, frame.f_globals) for frame, line in walk_tb(trace)]
-    own = [one for one in frames if not _is_library(one[0].co_filename, one[2]["__name__"])]
-    code, line, _ = (own or frames)[-1]
-    return f"{_place(code.co_filename, line)}, {code.co_name}"
-
-
-def _is_library(file: str, module: str) -> bool:
-    top = module.partition(".")[0]
-    return (
-        "site-packages" in file or module.startswith(_OURS) or top in sys.stdlib_module_names
-    ) and top != "__main__"
-
-
-def _place(file: str, line: int) -> str:
-    path, here = Path(file), Path.cwd()
-    return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{line}"
-
-
 _previous_hook = sys.excepthook
 
 
@@ -479,7 +455,7 @@ def report_faults(
     if not isinstance(faults, tuple):
         _previous_hook(kind, error, trace)
         return
-    from agents.app.terminal.streams import print_error
+    from agents.app.terminal.stdio import print_error
 
     place = "" if isinstance(error, InputError) else f"{place_of(trace)}: "
     print_error(*(f"{place}{fault}" for fault in faults))

@@ -6,8 +6,8 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from agents.app.channel import Channel
 from agents.app.faults import InputError
+from agents.app.parts import Channel
 from rpc.gateway.errors import BadJson
 from rpc.gateway.strict_json import read
 

@@ -8,23 +8,24 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from agents.app.words import Words
 
 if TYPE_CHECKING:
     import typer
 
-    from agents.app.replay.form import Fields
-    from agents.app.rooms.comments import Changes, Comment
     from agents.app.terminal.summary import Summary
     from agents.handoff import Call
-    from state.shared import Command, SharedState
+    from state.shared import Applied, Command, SharedState
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
+
+Channel: TypeAlias = Literal["terminal", "phone", "web_voice", "web_text"]
+"""How users talk to agents."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +126,45 @@ class CommandLine(Generic[S, C]):
     describe_context: Callable[[C], str] = lambda context: "it can be made"
 
 
+@dataclass(frozen=True)
+class Changes(Generic[S, C]):
+    """Changes that the user has made in a client and no agent has spoken to yet.
+
+    Args:
+        applied: Each change, oldest first; at least one.
+        state: The current state.
+        context: The context of the rules.
+    """
+
+    applied: "Sequence[Applied[S]]"
+    state: S
+    context: C
+
+    @property
+    def stretches(self) -> list[tuple[S, S]]:
+        """The states before and after each run of changes without anybody else's in between."""
+        found: list[tuple[S, S]] = []
+        for one in self.applied:
+            if found and found[-1][1] == one.before:
+                found[-1] = found[-1][0], one.state
+            else:
+                found.append((one.before, one.state))
+        return found
+
+
+@dataclass(frozen=True)
+class Comment:
+    """An agent's comment on changes.
+
+    Args:
+        about: The topic, in the application's own terms; ``Said.about`` has it.
+        words: The sentences.
+    """
+
+    about: str
+    words: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rooms(Generic[S, C]):
     """Options for calls in rooms.
@@ -140,7 +180,7 @@ class Rooms(Generic[S, C]):
 
     attributes: Callable[[S], Mapping[str, str]] = lambda state: {}
     choices: "Callable[[Call[S, C]], Sequence[str]] | None" = None
-    comment: "Callable[[Changes[S, C]], Comment | None] | None" = None
+    comment: Callable[[Changes[S, C]], Comment | None] | None = None
     terms: Callable[[C], Sequence[str]] = lambda context: ()
     words: Words = field(default_factory=Words)
 
@@ -158,6 +198,17 @@ class Phone(Generic[S, C]):
     transfer_to: Callable[[C], str | None] = lambda context: None
 
 
+class Fields(BaseModel):
+    """Fields of a state's view; only those that are given are compared."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The fields that were given."""
+        return self.model_dump(exclude_unset=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Replay(Generic[S, C]):
     """The fields of a state in conversation files.
@@ -170,7 +221,7 @@ class Replay(Generic[S, C]):
             its own.
     """
 
-    fields: "Callable[[], type[Fields]] | None" = None
+    fields: Callable[[], type[Fields]] | None = None
     start_from: "Callable[[Any], Iterable[Command[S, C]]] | None" = None
     settings: Callable[[Path], Mapping[str, Any]] = lambda folder: {}
 

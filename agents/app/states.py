@@ -8,10 +8,9 @@ from urllib.parse import quote
 from platformdirs import user_data_path
 
 from agents.app.app import AnyApp, App, NewState, View
-from agents.app.channel import Channel
 from agents.app.declaration import named_faults
 from agents.app.faults import InputError
-from agents.app.parts import C, ListedState, S
+from agents.app.parts import C, Channel, ListedState, S
 from state.shared import (
     JournalFault,
     Listed,

@@ -21,7 +21,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from agents.app.channel import Channel
+from agents.app.parts import Channel
 from agents.handoff import Call, Cost, Ended, Event, Heard, Said, Spent, YourTurn
 from state.privacy.text import clean
 from state.shared import (

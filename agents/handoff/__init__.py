@@ -6,9 +6,8 @@ once.
 """
 
 from agents.handoff import carry
-from agents.handoff.agent import Agent
 from agents.handoff.agent_base import Opening
-from agents.handoff.call import Call
+from agents.handoff.call import Agent, Call
 from agents.handoff.events import (
     Ended,
     EndReason,
@@ -30,7 +29,7 @@ from agents.handoff.model_requests import DATA_MARK
 from agents.handoff.policy import CallPolicy, PolicyError
 from agents.handoff.replies import Cost
 from agents.handoff.sessions import start_speech, start_text, stop, talk, turns_by
-from agents.handoff.slow_tools import STILL_RUNNING
+from agents.handoff.tool_use import STILL_RUNNING
 from agents.handoff.tools import (
     Action,
     EndCall,

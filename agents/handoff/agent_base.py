@@ -11,8 +11,7 @@ from livekit.agents.llm import ChatContext, ChatItem, RawFunctionTool
 from livekit.agents.llm import Tool as LivekitTool
 from livekit.agents.voice import SpeechHandle
 
-from agents.handoff.model_reply import ToolGroups
-from agents.handoff.output_redactor import replace_lone_surrogates
+from agents.handoff.model_output import ToolGroups, replace_lone_surrogates
 from agents.handoff.policy import C, S
 from agents.handoff.tools import (
     TRANSFER_BACK,

@@ -9,12 +9,11 @@ from typing import Any, Generic, Self, TypeAlias
 from livekit.agents import AgentSession
 
 from agents.handoff.events import Ended, EndReason, Event, EventListeners, Listener
-from agents.handoff.failures import failure_text
+from agents.handoff.failures import TimeLimits, failure_text
 from agents.handoff.graph import Graph
 from agents.handoff.livekit_workarounds import is_closing
-from agents.handoff.output_redactor import replace_lone_surrogates
+from agents.handoff.model_output import replace_lone_surrogates
 from agents.handoff.policy import C, CallPolicy, PolicyError, S, hide_partial
-from agents.handoff.time_limits import TimeLimits
 from state.privacy import Redactor, redact, redact_partial
 from state.shared import HandOver, Refused, SharedState, TakenOver
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 from livekit.agents.llm import ChatItem, ChatMessage
 
-from agents.handoff.output_redactor import replace_lone_surrogates, without_instruction_tags
+from agents.handoff.model_output import replace_lone_surrogates, without_instruction_tags
 
 Carry: TypeAlias = Callable[[Sequence[ChatItem]], list[ChatItem]]
 """Takes the history of the leaving agent and returns the items the next one starts with."""

@@ -16,9 +16,10 @@ from agents.handoff.agent_base import AgentBase
 from agents.handoff.call_base import AnyCall
 from agents.handoff.failures import why_model_failed
 from agents.handoff.livekit_workarounds import request_once
-from agents.handoff.model_reply import Reply, ToolCallSorter
-from agents.handoff.output_redactor import (
+from agents.handoff.model_output import (
     OutputRedactor,
+    Reply,
+    ToolCallSorter,
     replace_lone_surrogates,
     without_instruction_tags,
 )

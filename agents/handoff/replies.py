@@ -14,8 +14,12 @@ from agents.handoff.call_base import AnyCall
 from agents.handoff.carry import unanswered
 from agents.handoff.events import Said
 from agents.handoff.livekit_workarounds import add_user_message, current_speech
-from agents.handoff.model_reply import PendingCalls, Reply
-from agents.handoff.output_redactor import replace_lone_surrogates, without_framework_marks
+from agents.handoff.model_output import (
+    PendingCalls,
+    Reply,
+    replace_lone_surrogates,
+    without_framework_marks,
+)
 
 logger = logging.getLogger(__name__)
 

@@ -1,21 +1,32 @@
-"""Runs the tool calls of a model."""
+"""Runs the tool calls of a model: at once, in the background, or only after the user's yes."""
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
+from livekit.agents import Agent as LivekitAgent
 from livekit.agents import RunContext, ToolError
 from livekit.agents.llm import ToolResult
+from livekit.agents.voice import SpeechHandle
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from agents.handoff.call_base import AnyCall
-from agents.handoff.consent import Consent
+from agents.handoff.carry import note
 from agents.handoff.events import StateChanged, ToolUsed
-from agents.handoff.failures import NOT_DONE, NOT_FINISHED, HandoffTaken, SiblingFailed
+from agents.handoff.failures import (
+    NOT_DONE,
+    NOT_FINISHED,
+    HandoffTaken,
+    NotAnswered,
+    SiblingFailed,
+    code_of,
+)
 from agents.handoff.livekit_workarounds import is_cancelled
-from agents.handoff.model_reply import Reply
-from agents.handoff.output_redactor import replace_lone_surrogates
+from agents.handoff.model_output import Reply, replace_lone_surrogates, without_instruction_tags
 from agents.handoff.replies import Replies
-from agents.handoff.slow_tools import SlowTools
+from agents.handoff.speech import UserSpeech
 from agents.handoff.tools import (
     DONE,
     NOTHING_FOUND,
@@ -29,9 +40,285 @@ from agents.handoff.tools import (
     tool_name,
 )
 from agents.handoff.user_turns import UserTurns
-from state.shared import FRAMEWORK_COMMANDS, Applied, Basis, Command
+from state.shared import FRAMEWORK_COMMANDS, Applied, Basis, Command, EndTool, StartTool, StateError
 
 logger = logging.getLogger(__name__)
+
+
+class Consent:
+    """Which tools of one call wait for the user's answer, as ``Agent.needs_answer`` lists them.
+
+    It knows in which turn a tool has succeeded or been asked for.
+    """
+
+    def __init__(self, call: AnyCall, turns: UserTurns) -> None:
+        self._call, self._turns = call, turns
+        self._done_in: dict[str, int] = {}
+        self._asked_in: dict[tuple[str, str], int] = {}
+
+    def succeeded(self, made: BaseModel) -> None:
+        """Note that a tool has succeeded."""
+        op = tool_name(type(made))
+        self._done_in[op] = self._turns.turn
+        self._asked_in.pop((op, made.model_dump_json()), None)
+
+    def needed(self, made: Command[Any, Any] | Action, reply: Reply) -> tuple[str, ...]:
+        """Return the tools that the user has to answer before this one."""
+        return self._call.graph.agents[reply.agent].needs_answer.get(made.op, ())
+
+    def missing(self, made: Command[Any, Any] | Action, reply: Reply) -> NotAnswered | None:
+        """Return the refusal of a call that needs the user's answer and has not had it yet.
+
+        What counts is the turn that its reply was shown: a reply under way while the user speaks
+        does not know what they say.
+        """
+        for earlier in self.needed(made, reply):
+            if earlier == made.op:
+                asked = self._asked_in.setdefault(
+                    (made.op, made.model_dump_json()), self._turns.turn
+                )
+                if asked >= reply.turn:
+                    return NotAnswered(
+                        "The user has not said yes to this yet. Tell them what you would do, and"
+                        " make the same call again once they have said yes.",
+                        needs=earlier,
+                    )
+            elif self._done_in.get(earlier, -1) >= reply.turn:
+                return NotAnswered(
+                    f"The user has not answered yet to what {earlier} brought. Tell it, and wait.",
+                    needs=earlier,
+                )
+        return None
+
+    def refuse_unanswered(self, action: Action, reply: Reply) -> None:
+        """Refuse an action that needs the user's answer and has not had it yet.
+
+        Raises:
+            NotAnswered: It has not.
+        """
+        if (missing := self.missing(action, reply)) is not None:
+            raise missing
+
+
+STARTED = "Started; the result will follow. The user is told: {wait} Go on meanwhile, and do not call it again."
+
+STILL_RUNNING = "Started before, and not answered yet. The result will follow."
+"""Told to an agent that takes over meanwhile."""
+
+CUT_OFF = "It is not known how it ended: the call was cut off meanwhile. Tell the user."
+"""The result of a tool that cannot be asked again."""
+
+_ARRIVED = "The result of {names} has arrived. Tell the user."
+
+
+@dataclass(eq=False)
+class _ToolResult:
+    """A result that the user has not been told."""
+
+    key: str
+    name: str
+    text: str
+    requested: bool = False  # a reply of its own
+    shown_to: LivekitAgent | None = None  # the agent whose history has it
+
+
+@dataclass(eq=False)
+class _RunningTool:
+    """A tool that is running."""
+
+    name: str
+    shown_to: LivekitAgent | None = None  # the last agent whose history says so
+
+
+class SlowTools:
+    """The tools of one call that outlast their reply, and their results until the user has been told.
+
+    The user is told to wait at once, and the conversation goes on. The result comes in a reply of its
+    own, by whichever agent is active then, and stays with the next reply until one that was shown it
+    has been spoken to its end. Start and end are rows of the journal, so a call that is resumed asks
+    again what was not told.
+    """
+
+    def __init__(
+        self,
+        call: AnyCall,
+        replies: Replies,
+        turns: UserTurns,
+        user_speech: UserSpeech,
+        consent: Consent,
+    ) -> None:
+        self._call, self._replies = call, replies
+        self._turns, self._user_speech, self._consent = turns, user_speech, consent
+        self._left = call.shared.unfinished
+        self._running: dict[asyncio.Task[None], _RunningTool] = {}
+        self._telling: set[asyncio.Task[None]] = set()
+        self._results: list[_ToolResult] = []
+        self._shown: dict[SpeechHandle, tuple[_ToolResult, ...]] = {}
+        self._storing: set[asyncio.Task[None]] = set()
+        replies.tell_with_replies(self)
+        call.at_end(self._cancel)
+
+    async def told(self) -> None:
+        """Wait until nothing is running and the results have been told, or the call has ended."""
+        while tasks := {*self._running, *self._telling}:
+            await asyncio.wait(tasks)
+        await self._turns.wait_for_turn()
+
+    async def start(self, action: SlowAction, raw: dict[str, object], reply: Reply) -> str:
+        """Store that a tool has been called, start it, and have the user told to wait.
+
+        Raises:
+            StateError: It could not be stored, so it has not been started.
+        """
+        call, name = self._call, tool_name(type(action))
+        key = uuid4().hex
+        arguments: dict[str, JsonValue] = action.model_dump(mode="json", exclude={"op"})
+        async with call.time_limits.timeout(None):
+            await call.shared.apply(
+                StartTool(key=key, tool=name, arguments=arguments),
+                actor=reply.agent,
+                turn=reply.turn,
+            )
+        running = self._run_in_background(
+            action, key, raw, reply.agent, Basis(reply.seen, reply.turn)
+        )
+        running.shown_to = call.session.current_agent  # its history has the call
+        if action.wait not in reply.announced:
+            reply.announced.add(action.wait)
+            self._replies.speak(action.wait, about=name)
+        return STARTED.format(wait=action.wait)
+
+    def resume(self) -> None:
+        """Repeat unfinished requests of an earlier process with the same keys, or report their loss."""
+        left, self._left = self._left, ()
+        tools = self._call.graph.slow_actions if left else {}
+        for started in left:
+            kind = tools.get(started.tool)
+            try:
+                if kind is None or not kind.repeats:
+                    raise LookupError(started.tool)
+                action = kind.model_validate({"op": started.tool, **started.arguments})
+            except (LookupError, ValidationError):
+                logger.warning("slow tool cannot be asked again", extra={"tool": started.tool})
+                self._ended(started.key, started.tool, f"{NOT_DONE} cut_off: {CUT_OFF}")
+            else:
+                basis = Basis(self._call.shared.version, None)
+                arguments: dict[str, object] = dict(started.arguments)
+                self._run_in_background(
+                    action, started.key, arguments, self._call.active.name, basis
+                )
+
+    def present(self, agent: LivekitAgent) -> str:
+        """Show an agent what is running, and the results that the user has not been told.
+
+        Returns:
+            Its instructions for the results; empty for none.
+        """
+        for running in self._running.values():
+            if running.shown_to is not agent:
+                running.shown_to = agent
+                agent._chat_ctx.insert(note(running.name, STILL_RUNNING))
+        for result in self._results:
+            if result.shown_to is not agent:
+                result.shown_to = agent
+                agent._chat_ctx.insert(note(result.name, result.text))
+        names = " and ".join(dict.fromkeys(result.name for result in self._results))
+        return _ARRIVED.format(names=names) if names else ""
+
+    def told_by(self, speech: SpeechHandle) -> None:
+        """Note which results a reply has been shown."""
+        if self._results:
+            self._shown[speech] = tuple(self._results)
+
+    def reply_ended(self, speech: SpeechHandle, *, spoken: bool) -> None:
+        """Count the results that a reply was shown as told, if it was spoken to its end.
+
+        Args:
+            speech: The reply.
+            spoken: Whether it has said something that its model returned.
+        """
+        left = [result for result in self._shown.pop(speech, ()) if result in self._results]
+        if left and speech.interrupted:  # once more, unless the answer to the user tells it
+            for result in left:
+                result.requested = False
+            self._tell_when_quiet()
+        elif spoken:
+            for result in left:
+                self._results.remove(result)
+                # Not the call's task: the call may end first, and must not tell it again then.
+                task = asyncio.get_running_loop().create_task(self._store_end(result.key))
+                self._storing.add(task)
+                task.add_done_callback(self._storing.discard)
+        # A model that failed has cost an apology; the next reply tells it.
+
+    def _cancel(self) -> None:
+        """Cancel what is running: the call is over."""
+        for task in tuple(self._running):
+            task.cancel()
+
+    async def aclose(self) -> None:
+        """Wait until it is stored what the user has been told; the journal limits how long."""
+        if self._storing:
+            await asyncio.wait(self._storing)
+
+    def _run_in_background(
+        self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
+    ) -> _RunningTool:
+        action._key = key
+        task = self._call.spawn(self._run(action, key, raw, agent, basis))
+        running = self._running[task] = _RunningTool(tool_name(type(action)))
+        task.add_done_callback(self._running.pop)
+        return running
+
+    async def _run(
+        self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
+    ) -> None:
+        call, name = self._call, tool_name(type(action))
+        output, failure = "", ""
+        try:
+            result = await call.time_limits.run_with_timeout(
+                action.run(call), action.limit_s, basis
+            )
+            self._consent.succeeded(action)
+            output = output_text(result)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # the user is told whatever a tool raises
+            if is_cancelled(error) or not call.listening:
+                return  # the call is over; one that is resumed asks again
+            failure = self._call.describe_failure(error, NOT_DONE, name)
+        text = replace_lone_surrogates(failure or output)
+        call.emit(ToolUsed(self._turns.turn, agent, name, raw, text, is_error=bool(failure)))
+        self._ended(key, name, text)
+
+    def _ended(self, key: str, name: str, text: str) -> None:
+        self._results.append(_ToolResult(key, name, without_instruction_tags(text)))
+        self._tell_when_quiet()
+
+    def _tell_when_quiet(self) -> None:
+        task = self._call.spawn(self._tell())
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell(self) -> None:
+        """Request a reply of its own for new results, once no one is speaking."""
+        call = self._call
+        await self._user_speech.quiet()
+        fresh = [result for result in self._results if not result.requested]
+        if fresh and call.listening and call.closing is None:
+            for result in fresh:
+                result.requested = True
+            try:
+                self._replies.request(())
+            except RuntimeError:  # the session is closing
+                logger.debug("result not told: the session is closing")
+
+    async def _store_end(self, key: str) -> None:
+        try:
+            await self._call.shared.apply(EndTool(key=key), actor=self._call.active.name)
+        except StateError as error:  # a resumed call would ask again, and tell again
+            logger.warning("end of a slow tool not stored", extra={"code": code_of(error)})
+
 
 _NO_CHANGE = frozenset(kind.model_fields["op"].default for kind in FRAMEWORK_COMMANDS)
 """The ops of commands that change no state."""
@@ -45,11 +332,11 @@ class ToolUse:
         call: AnyCall,
         replies: Replies,
         turns: UserTurns,
-        consent: Consent,
-        slow_tools: SlowTools,
+        user_speech: UserSpeech,
     ) -> None:
-        self._call, self._replies = call, replies
-        self._turns, self._consent, self._slow_tools = turns, consent, slow_tools
+        self._call, self._replies, self._turns = call, replies, turns
+        self._consent = Consent(call, turns)
+        self.slow_tools = SlowTools(call, replies, turns, user_speech, self._consent)
         self.final_tools_lock = asyncio.Lock()
         """Held while a final tool or a transfer is decided."""
         self.changes = 0
@@ -141,10 +428,15 @@ class ToolUse:
             self._consent.succeeded(made)
             return output
         if not made.goes_last:
-            await self._wait_for_what_needs_an_answer(made, reply, call_id)
+            # Calls before it in its reply that the user would have to answer first. Commands need not
+            # wait for them: they are applied in the order of their calls.
+            earlier = self._consent.needed(made, reply)
+            async with call.time_limits.timeout(call.policy.tool_limit_s):
+                while reply.runs_before(call_id, earlier):
+                    await reply.next_tool_ended()
             if isinstance(made, SlowAction):
                 self._consent.refuse_unanswered(made, reply)
-                return await self._slow_tools.start(made, raw, reply)
+                return await self.slow_tools.start(made, raw, reply)
             basis = Basis(reply.seen, reply.turn)
             try:
                 return await self._run(made, reply, basis)
@@ -163,18 +455,6 @@ class ToolUse:
         )
         self._consent.succeeded(action)
         return output_text(output)
-
-    async def _wait_for_what_needs_an_answer(
-        self, action: Action, reply: Reply, call_id: str
-    ) -> None:
-        """Wait for calls before this one in its reply that the user would have to answer first.
-
-        Commands need not: they are applied in the order of their calls.
-        """
-        earlier = self._consent.needed(action, reply)
-        async with self._call.time_limits.timeout(self._call.policy.tool_limit_s):
-            while reply.runs_before(call_id, earlier):
-                await reply.next_tool_ended()
 
     def _describe_result(self, applied: Applied[Any], command: Command[Any, Any]) -> str:
         try:

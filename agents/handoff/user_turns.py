@@ -14,7 +14,7 @@ from livekit.agents.voice import AgentStateChangedEvent, SpeechCreatedEvent, Spe
 
 from agents.handoff.call_base import AnyCall
 from agents.handoff.events import Heard, Spent, TurnWithdrawn, YourTurn
-from agents.handoff.output_redactor import replace_lone_surrogates
+from agents.handoff.model_output import replace_lone_surrogates
 from agents.handoff.replies import Replies
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field, JsonValue
 
-from agents.app.rooms.comments import Changes, Comment
+from agents.app.parts import Changes, Comment
 from examples.clinic.actions import book
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import CheckIn, ChooseSlot, SetPhone, SetReason

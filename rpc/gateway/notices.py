@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from rpc.gateway.history import compact
-from rpc.gateway.notifier import Delivery, Notification, Notifier, Peer
+from rpc.gateway.notifier import DeliveryOutcome, Notification, Notifier, Peer
 
 _TIMEOUT_S = 8.0
 """The timeout of a notice in seconds. livekit-agents 1.8.9 reserves 7 of them for the round trip, so a client whose
@@ -121,12 +121,12 @@ class TurnNotices:
         if notice.payload is None and before is None:
             return None  # its turn was never announced
 
-        def on_done(delivery: Delivery) -> None:
-            if delivery is Delivery.DELIVERED:
+        def on_done(delivery: DeliveryOutcome) -> None:
+            if delivery is DeliveryOutcome.DELIVERED:
                 self._delivered = notice.number
                 if notice.payload is None:
                     self._announced_turn = None
-            elif delivery is Delivery.UNSUPPORTED:
+            elif delivery is DeliveryOutcome.UNSUPPORTED:
                 self._announced_turn = before
 
         if notice.payload is None:
@@ -217,8 +217,8 @@ class EndNotices:
         if recipient.delivered:
             return None
 
-        def on_done(delivery: Delivery) -> None:
-            recipient.delivered = recipient.delivered or delivery is Delivery.DELIVERED
+        def on_done(delivery: DeliveryOutcome) -> None:
+            recipient.delivered = recipient.delivered or delivery is DeliveryOutcome.DELIVERED
             self._changed.set()
 
         return recipient.payload, on_done

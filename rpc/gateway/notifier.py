@@ -56,7 +56,7 @@ class Peer(Protocol):
         ...
 
 
-class Delivery(Enum):
+class DeliveryOutcome(Enum):
     """The outcome of a notification."""
 
     DELIVERED = auto()
@@ -67,7 +67,7 @@ class Delivery(Enum):
     """The client does not support the method."""
 
 
-Notification: TypeAlias = tuple[str, Callable[[Delivery], None]]
+Notification: TypeAlias = tuple[str, Callable[[DeliveryOutcome], None]]
 """A payload, and a callback that gets the outcome."""
 
 
@@ -155,14 +155,14 @@ class Notifier:
             )
             return None
 
-    async def _send(self, payload: str, on_done: Callable[[Delivery], None]) -> None:
+    async def _send(self, payload: str, on_done: Callable[[DeliveryOutcome], None]) -> None:
         resumes = self._resumes
         delivery = await self._call(payload)
-        if delivery is not Delivery.DELIVERED and resumes == self._resumes:
+        if delivery is not DeliveryOutcome.DELIVERED and resumes == self._resumes:
             self.paused = True
         on_done(delivery)
 
-    async def _call(self, payload: str) -> Delivery:
+    async def _call(self, payload: str) -> DeliveryOutcome:
         self._sent = False
         self._request = request = asyncio.ensure_future(self._perform(payload))
         try:
@@ -172,7 +172,7 @@ class Notifier:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            return Delivery.UNREACHABLE
+            return DeliveryOutcome.UNREACHABLE
         except RpcError as error:
             logger.debug(
                 "notification failed", extra={"method": self._method, "code": int(error.code)}
@@ -183,10 +183,10 @@ class Notifier:
                 "notification could not be sent",
                 extra={"method": self._method, "error": type(error).__name__},
             )
-            return Delivery.UNREACHABLE
+            return DeliveryOutcome.UNREACHABLE
         finally:
             self._request = None
-        return Delivery.DELIVERED
+        return DeliveryOutcome.DELIVERED
 
     async def _perform(self, payload: str) -> str:
         self._sent = True
@@ -198,7 +198,7 @@ class Notifier:
         )
 
 
-def _delivery(code: int) -> Delivery:
+def _delivery(code: int) -> DeliveryOutcome:
     if code in _UNREACHABLE_CODES:
-        return Delivery.UNREACHABLE
-    return Delivery.UNSUPPORTED if code in _UNSUPPORTED_CODES else Delivery.DELIVERED
+        return DeliveryOutcome.UNREACHABLE
+    return DeliveryOutcome.UNSUPPORTED if code in _UNSUPPORTED_CODES else DeliveryOutcome.DELIVERED

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rpc.gateway.errors import RateLimited
 from rpc.gateway.history import View, Views
-from rpc.gateway.notifier import LARGEST_PAYLOAD, Delivery, Notification, Notifier, Peer
+from rpc.gateway.notifier import LARGEST_PAYLOAD, DeliveryOutcome, Notification, Notifier, Peer
 
 _TIMEOUT_S = 10.0
 """The timeout of a push in seconds; livekit-agents 1.8.9 reserves 7 of them for the round trip."""
@@ -137,10 +137,10 @@ class Subscribers:
         if version <= subscriber.version:
             return None
 
-        def on_done(delivery: Delivery) -> None:
-            if delivery is Delivery.DELIVERED:
+        def on_done(delivery: DeliveryOutcome) -> None:
+            if delivery is DeliveryOutcome.DELIVERED:
                 subscriber.version = max(subscriber.version, version)
-            elif delivery is Delivery.UNSUPPORTED and subscriber.notifier.paused:
+            elif delivery is DeliveryOutcome.UNSUPPORTED and subscriber.notifier.paused:
                 self.unsubscribe(identity)
 
         return self._payload(subscriber.version, version), on_done

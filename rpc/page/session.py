@@ -34,7 +34,7 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 
-class Page(Protocol[S, C]):
+class SessionSpec(Protocol[S, C]):
     """What a session needs of the declaration of its page: ``PageSpec`` has it."""
 
     @property
@@ -152,7 +152,7 @@ class Session(Generic[S, C]):
 
     def __init__(
         self,
-        spec: Page[S, C],
+        spec: SessionSpec[S, C],
         shared: SharedState[S, C],
         conversation: Conversation,
         *,

@@ -8,7 +8,7 @@ from typing import Any
 
 from state.errors import ChoiceMissing, ChoiceNotPossible, SoldOut
 from state.menu.model import EXTRA, NO, ON_THE_SIDE, Choice, Chosen, Dish, OptionGroup, Portion
-from state.menu.saying import Said, Speech, Target
+from state.menu.saying import Modification, Speech, Target
 from state.menu.words import stems
 from state.money import Cents
 
@@ -78,7 +78,7 @@ class Chooser:
             chosen += self._from_group(group, selection, size)
         return tuple(chosen)
 
-    def _take(self, said: Said, selection: _Selection) -> None:
+    def _take(self, said: Modification, selection: _Selection) -> None:
         target = said.target
         if target.group is None:
             self._take_content(said, target.name, selection)
@@ -87,7 +87,7 @@ class Chooser:
         else:
             self._take_choice(said, target.group, target.choice, selection)
 
-    def _take_content(self, said: Said, name: str, selection: _Selection) -> None:
+    def _take_content(self, said: Modification, name: str, selection: _Selection) -> None:
         if said.marks.portion is not None:
             raise self._not_possible(said.words, f"{name} is all over it, not on one half.")
         if said.marks.times > 2 or said.marks.count not in (None, 1, 2):
@@ -98,7 +98,7 @@ class Chooser:
         else:
             selection.contents[name] = amount
 
-    def _take_group(self, said: Said, group: OptionGroup, selection: _Selection) -> None:
+    def _take_group(self, said: Modification, group: OptionGroup, selection: _Selection) -> None:
         """Apply words that name a whole group: "no dressing", "with a crust"."""
         if said.marks.amount == NO:
             if group.least:
@@ -113,7 +113,7 @@ class Chooser:
             self._take_choice(said, group, only, selection)
 
     def _take_choice(
-        self, said: Said, group: OptionGroup, choice: Choice, selection: _Selection
+        self, said: Modification, group: OptionGroup, choice: Choice, selection: _Selection
     ) -> None:
         picks = selection.picks.setdefault(group.name, [])
         if said.marks.amount == NO:
@@ -141,7 +141,7 @@ class Chooser:
                 break
         picks.append(pick)
 
-    def _pick(self, said: Said, group: OptionGroup, choice: Choice) -> _Pick:
+    def _pick(self, said: Modification, group: OptionGroup, choice: Choice) -> _Pick:
         amount, count = said.marks.amount, said.marks.count or 1
         if said.marks.portion is not None and not group.halves:
             raise self._not_possible(said.words, f"{choice.name} cannot lie on one half.", group)
@@ -164,7 +164,9 @@ class Chooser:
             amount = self._amount(said, group, choice, amount)
         return _Pick(choice, amount, said.marks.portion, count)
 
-    def _amount(self, said: Said, group: OptionGroup, choice: Choice, amount: str) -> str | None:
+    def _amount(
+        self, said: Modification, group: OptionGroup, choice: Choice, amount: str
+    ) -> str | None:
         """Return the group's own name for an amount."""
         if said.marks.exact in group.amounts:
             return said.marks.exact

@@ -68,7 +68,7 @@ def refused(message: str) -> PydanticCustomError:
 
 
 @dataclass
-class Reading:
+class MenuReading:
     """The state of reading a menu, with the data of earlier parts that later ones need.
 
     Args:
@@ -117,7 +117,7 @@ class Place:
         sound: Whether all of them could be read.
     """
 
-    reading: Reading
+    reading: MenuReading
     what: str
     written: Entries
     entries: Entries
@@ -147,7 +147,7 @@ class Place:
         return None
 
 
-def _for_editors(schema: dict[str, Any], part: "type[Part]") -> None:
+def _for_editors(schema: dict[str, Any], part: "type[MenuPart]") -> None:
     """Describe a mapping for editors, in JSON Schema draft 7."""
     about = (part.__doc__ or "").partition("\n")[0]
     properties = {key: _described(value) for key, value in schema["properties"].items()}
@@ -169,7 +169,7 @@ def _described(schema: dict[str, Any]) -> dict[str, Any]:
     return described
 
 
-class Part(BaseModel):
+class MenuPart(BaseModel):
     """A mapping in a menu file; its fields are the allowed keys."""
 
     model_config = ConfigDict(
@@ -199,7 +199,7 @@ class Part(BaseModel):
         cls.needed = tuple(key for key, about in cls.keys.items() if _NEEDED in about.metadata)
 
     @classmethod
-    def _written(cls, value: object, reading: Reading) -> Entries:
+    def _written(cls, value: object, reading: MenuReading) -> Entries:
         """Return the mapping; values that come from its place in the file are added as plain ``str``."""
         if not isinstance(value, Entries):
             raise refused(f"{cls.called} has to be a mapping of keys to values")
@@ -215,7 +215,7 @@ class Part(BaseModel):
         cls, value: object, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
     ) -> Self:
         reading = info.context
-        if not isinstance(reading, Reading) or isinstance(value, cls):
+        if not isinstance(reading, MenuReading) or isinstance(value, cls):
             return handler(value)
         entries = cls._written(value, reading)
         given = Entries({}, entries.line, entries.lines)

@@ -8,7 +8,7 @@ from pydantic.json_schema import models_json_schema
 
 from state.documents.document import Entries, line_at, read_document, read_text
 from state.documents.faults import DocumentFaults, Fault
-from state.menu.form import Reading
+from state.menu.form import MenuReading
 from state.menu.menu import Menu
 
 
@@ -42,7 +42,7 @@ def read_menu(text: str, source: str) -> Menu:
     if not isinstance(value, Entries):
         message = "a menu has to be a mapping of keys to values"
         raise MenuFaults([*faults, Fault(source, line_at(value, ()), message)])
-    menu = Menu.model_validate(value, context=Reading(source, faults))
+    menu = Menu.model_validate(value, context=MenuReading(source, faults))
     if faults:
         raise MenuFaults(faults)
     version = hashlib.sha256(menu.model_dump_json(exclude={"version"}).encode()).hexdigest()[:12]

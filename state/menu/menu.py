@@ -10,7 +10,7 @@ from pydantic import Field
 from state.menu.checking import check
 from state.menu.choosing import Chooser, allergens_of, taken_of
 from state.menu.finding import Finder
-from state.menu.form import Needed, NotWritten, Part, Place
+from state.menu.form import MenuPart, Needed, NotWritten, Place
 from state.menu.model import (
     Chosen,
     Combo,
@@ -27,7 +27,7 @@ from state.menu.values import BY_NAME, Phrase, Phrases, named
 from state.menu.words import stems
 
 
-class Menu(Part):
+class Menu(MenuPart):
     """A restaurant's card: what can be had, in which sizes and ways, at what price.
 
     Args:

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from state.documents.document import Entries, Text
-from state.menu.form import KEY, Faulty, Needed, NotWritten, Part, Place, Reading
+from state.menu.form import KEY, Faulty, MenuPart, MenuReading, Needed, NotWritten, Place
 from state.menu.values import (
     ALL_DAY,
     ANY_CASE,
@@ -75,7 +75,7 @@ HoursOfDay = Annotated[
 ]
 
 
-class Served(Part):
+class Served(MenuPart):
     """Days and hours."""
 
     days: Annotated[tuple[Annotated[Weekday, ANY_CASE], ...], OneOrSeveral(), ONCE] = Field(
@@ -100,7 +100,7 @@ ServedWhen = Annotated[
 ]
 
 
-class Hours(Part):
+class Hours(MenuPart):
     """Opening hours by day; a day that is not named is closed."""
 
     monday: HoursOfDay = ()
@@ -130,7 +130,7 @@ class Hours(Part):
         return self
 
 
-class Pickup(Part):
+class Pickup(MenuPart):
     """How guests fetch their food."""
 
     lead_minutes: int = Field(
@@ -138,7 +138,7 @@ class Pickup(Part):
     )
 
 
-class Delivery(Part):
+class Delivery(MenuPart):
     """How food is brought to guests; no postcodes means anywhere."""
 
     lead_minutes: int = Field(
@@ -151,14 +151,14 @@ class Delivery(Part):
     )
 
 
-class Service(Part):
+class Service(MenuPart):
     """How guests get their food."""
 
     pickup: Pickup | None = Field(default=None, description="Guests fetch it.")
     delivery: Delivery | None = Field(default=None, description="It is brought to them.")
 
     @classmethod
-    def _written(cls, value: object, reading: Reading) -> Entries:
+    def _written(cls, value: object, reading: MenuReading) -> Entries:
         entries = super()._written(value, reading)
         named = {
             key: Entries({}, entries.lines[key], {}) if one is None else one
@@ -172,7 +172,7 @@ class Service(Part):
         return self
 
 
-class Tax(Part):
+class Tax(MenuPart):
     """How tax is computed; rates are percent, the first one is the default."""
 
     mode: Annotated[Literal["added", "included"], ANY_CASE] = Field(
@@ -186,7 +186,7 @@ class Tax(Part):
     )
 
 
-class TipRule(Part):
+class TipRule(MenuPart):
     """How a tip is computed: what it is a percentage of, what is suggested, and the most the restaurant takes."""
 
     called = "tip"
@@ -213,7 +213,7 @@ class TipRule(Part):
         return suggested
 
 
-class Limits(Part):
+class Limits(MenuPart):
     """Limits of an order; above them a member of staff has to help."""
 
     quantity: int = Field(default=50, ge=1, le=10_000, description="The most of one line.")
@@ -226,7 +226,7 @@ class Limits(Part):
         return self
 
 
-class Restaurant(Part):
+class Restaurant(MenuPart):
     """The restaurant: its name, hours, services, and rules for tax and tips."""
 
     id: Needed[Id] = Field(
@@ -280,7 +280,7 @@ class Restaurant(Part):
         return self
 
 
-class CouponRule(Part):
+class CouponRule(MenuPart):
     """What a coupon takes off: a percentage or an amount."""
 
     called = "a coupon"
@@ -305,7 +305,7 @@ class CouponRule(Part):
         return self
 
 
-class Choice(Part):
+class Choice(MenuPart):
     """A choice and more about it; its price may depend on the dish's size."""
 
     called = "a choice"
@@ -386,7 +386,7 @@ Choices = Annotated[
 ]
 
 
-class OptionGroup(Part):
+class OptionGroup(MenuPart):
     """Choices that go together: a crust, toppings, shots."""
 
     called = "a group"
@@ -454,7 +454,7 @@ class OptionGroup(Part):
         return self.model_copy(update={"default": default, "amounts": amounts})
 
 
-class Dish(Part):
+class Dish(MenuPart):
     """Something that can be ordered by itself.
 
     Args:
@@ -522,7 +522,7 @@ class Dish(Part):
         return price_of(self.extra[name], size) if name in self.extra else Cents(0)
 
     @classmethod
-    def _written(cls, value: object, reading: Reading) -> Entries:
+    def _written(cls, value: object, reading: MenuReading) -> Entries:
         entries = super()._written(value, reading)
         known: dict[str, Any] = {"section": reading.section, **entries}
         return Entries(known, entries.line, entries.lines)
@@ -549,7 +549,7 @@ class Dish(Part):
         )
 
 
-class Section(Part):
+class Section(MenuPart):
     """A heading of the card with its dishes."""
 
     called = "a section"
@@ -562,7 +562,7 @@ class Section(Part):
     served: ServedWhen = ()
 
     @classmethod
-    def _written(cls, value: object, reading: Reading) -> Entries:
+    def _written(cls, value: object, reading: MenuReading) -> Entries:
         entries = super()._written(value, reading)
         name = entries.get("name")
         reading.section = clean(name) if isinstance(name, Text) else ""
@@ -573,7 +573,7 @@ class Section(Part):
         return self
 
 
-class ComboPart(Part):
+class ComboPart(MenuPart):
     """One part of a combo: so many of these dishes."""
 
     called = "a part of a combo"
@@ -597,7 +597,7 @@ class ComboPart(Part):
         return self.model_copy(update={"dishes": tuple(dict.fromkeys(found))})
 
 
-class Combo(Part):
+class Combo(MenuPart):
     """Several dishes for one price."""
 
     called = "a combo"
@@ -617,7 +617,7 @@ class Combo(Part):
         return self
 
 
-class Suggestion(Part):
+class Suggestion(MenuPart):
     """What is offered once, after something else was ordered."""
 
     called = "a suggestion"

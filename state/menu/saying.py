@@ -49,7 +49,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Modification:
     """One parsed modification."""
 
     words: str
@@ -76,7 +76,7 @@ class Speech:
         self._amounts: dict[Words, str] = {}
         self._headings: dict[str, frozenset[str]] = {}
         self._ambiguous: dict[tuple[str, str], str] = {}
-        self._known: dict[str, tuple[Said, ...]] = {}
+        self._known: dict[str, tuple[Modification, ...]] = {}
         self._collect()
         for content, names in others.items():
             for words in map(stems, names):
@@ -143,7 +143,7 @@ class Speech:
             if mark.kind == "amount" and mark.amount == amount
         )
 
-    def understand(self, text: str) -> tuple[Said, ...]:
+    def understand(self, text: str) -> tuple[Modification, ...]:
         """Parse one modification, or several in one phrase.
 
         Results are cached: the words of a line are parsed again with every change of it.
@@ -159,7 +159,7 @@ class Speech:
                 self._known[text] = known
         return known
 
-    def _taken_apart(self, text: str) -> list[Said]:
+    def _taken_apart(self, text: str) -> list[Modification]:
         tokens = stems(text)
         if not tokens or len(tokens) > _MOST_TOKENS:
             raise self.not_possible(text, "It is not clear what is meant.")
@@ -171,8 +171,8 @@ class Speech:
         return found
 
     def _clauses(
-        self, tokens: Words, before: Said | None, text: str, hopeless: set[int]
-    ) -> list[Said] | None:
+        self, tokens: Words, before: Modification | None, text: str, hopeless: set[int]
+    ) -> list[Modification] | None:
         """Parse words as one modification, or else as several.
 
         Args:
@@ -208,7 +208,9 @@ class Speech:
         found = self._mark(tokens[at:])
         return found is not None and found[1].kind in ("amount", "portion", "take")
 
-    def _one(self, tokens: Words, before: Said | None, text: str) -> list[Said] | None:
+    def _one(
+        self, tokens: Words, before: Modification | None, text: str
+    ) -> list[Modification] | None:
         """Parse words as one modification; ``None`` if that is not possible.
 
         The longest name counts, if all other words are amounts, halves, counts or fillers.
@@ -233,7 +235,7 @@ class Speech:
                     )
         return None
 
-    def _contained(self, said: Sequence[Said], tokens: Words) -> Iterator[Said]:
+    def _contained(self, said: Sequence[Modification], tokens: Words) -> Iterator[Modification]:
         """Leave off what a dish contains, too: "no onions" means the red onions on it."""
         if any(one.marks.amount != NO or one.target.group is None for one in said):
             return
@@ -340,12 +342,14 @@ class Speech:
     # -- ambiguity
 
     def _meant(
-        self, found: list[tuple[Target, Marks]], before: Said | None, text: str
-    ) -> list[Said]:
+        self, found: list[tuple[Target, Marks]], before: Modification | None, text: str
+    ) -> list[Modification]:
         """Choose between the targets of the same words, by the words around them."""
-        options: dict[object, Said] = {}
+        options: dict[object, Modification] = {}
         for target, marks in found:
-            options.setdefault(target.key, Said(text, target, _following(marks, target, before)))
+            options.setdefault(
+                target.key, Modification(text, target, _following(marks, target, before))
+            )
         candidates = list(options.values())
         for better in (_fits_place, _fits_number, _fits_amount, _is_no_heading):
             candidates = [said for said in candidates if better(said)] or candidates
@@ -397,7 +401,7 @@ def _spelt_alike(said: Words, name: Words) -> float:
     return joined(said, name)
 
 
-def _following(marks: Marks, target: Target, before: Said | None) -> Marks:
+def _following(marks: Marks, target: Target, before: Modification | None) -> Marks:
     """Apply the marks of the modification before: "no onions and olives"."""
     if before is None:
         return marks
@@ -411,7 +415,7 @@ def _following(marks: Marks, target: Target, before: Said | None) -> Marks:
     return replace(marks, amount=said.amount, exact=said.exact, portion=said.portion)
 
 
-def _share(first: list[Said], more: list[Said]) -> list[Said]:
+def _share(first: list[Modification], more: list[Modification]) -> list[Modification]:
     """Apply marks after the last of several names to the one before: "onions and ham on one half"."""
     last, following = first[-1], more[0] if more else None
     if following is None or last.marks != Marks() or not following.marks.trailing:
@@ -424,21 +428,21 @@ def _share(first: list[Said], more: list[Said]) -> list[Said]:
     return first
 
 
-def _fits_place(said: Said) -> bool:
+def _fits_place(said: Modification) -> bool:
     halves = said.target.group is not None and said.target.group.halves
     return said.marks.portion is None or halves
 
 
-def _fits_number(said: Said) -> bool:
+def _fits_number(said: Modification) -> bool:
     counted = said.target.group is not None and said.target.group.counted
     return counted == ((said.marks.count or 1) > 1)
 
 
-def _fits_amount(said: Said) -> bool:
+def _fits_amount(said: Modification) -> bool:
     """Whether the target fits: an amount is about a content of the dish, a bare name about an addition."""
     contained = said.target.group is None
     return contained == (said.marks.amount is not None and said.marks.portion is None)
 
 
-def _is_no_heading(said: Said) -> bool:
+def _is_no_heading(said: Modification) -> bool:
     return said.target.group is None or said.target.choice is not None

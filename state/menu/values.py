@@ -22,7 +22,7 @@ from pydantic_core import CoreSchema, PydanticUndefined, core_schema
 
 from state.documents.document import Entries, Items, Text
 from state.documents.faults import did_you_mean
-from state.menu.form import KEY, Faulty, Reading, Steps, refused
+from state.menu.form import KEY, Faulty, MenuReading, Steps, refused
 from state.money import Cents
 from state.privacy.text import clean
 
@@ -41,7 +41,7 @@ _SIP = re.compile(r"sips?:([^\s@]+@)?[A-Za-z0-9][^\s@]*")
 # -- in one text -----------------------------------------------------------------------------------
 
 
-class Written:
+class FromText:
     """Parses a value from its text in the file; an annotation of the resulting type.
 
     Args:
@@ -56,7 +56,7 @@ class Written:
 
     def read(self, value: object, info: ValidationInfo) -> object:
         """Parse a value of a document; any other value is returned unchanged."""
-        if not isinstance(info.context, Reading) or not isinstance(value, _VALUES):
+        if not isinstance(info.context, MenuReading) or not isinstance(value, _VALUES):
             return value
         if not isinstance(value, str):
             raise ValueError("is empty" if value is None else f"has to be {self._form}")
@@ -88,7 +88,7 @@ def _name(value: str, reading: object) -> str:
     return text
 
 
-def _currency(code: str, reading: Reading) -> str:
+def _currency(code: str, reading: MenuReading) -> str:
     # Babel costs some milliseconds to import, and only reading a menu needs it here.
     from babel.core import get_global
     from babel.numbers import get_currency_precision
@@ -131,7 +131,7 @@ def _number(value: str, reading: object) -> Decimal | None:
     return None if number is None or number > 100 else number
 
 
-def _amount(text: str, reading: Reading) -> int | None:
+def _amount(text: str, reading: MenuReading) -> int | None:
     if not _NUMBER.fullmatch(text):
         if text.startswith("-") and _NUMBER.fullmatch(text[1:]):
             raise ValueError(f"cannot be negative: {text}")
@@ -160,26 +160,26 @@ _ANY: dict[str, Any] = {"type": ["string", "number", "boolean"], "minLength": 1}
 _NUMERIC: dict[str, Any] = {"type": ["string", "number"], "minimum": 0}
 _PERCENT = r"^\d+(\.\d+)?\s*%?$"
 
-Phrase = Annotated[str, Written("a text", _text, **_ANY)]
+Phrase = Annotated[str, FromText("a text", _text, **_ANY)]
 """A non-empty text on one line, without invisible characters."""
 
-Name = Annotated[str, Written("a text", _name, **_ANY)]
+Name = Annotated[str, FromText("a text", _name, **_ANY)]
 """A text short enough to be spoken."""
 
 Id = Annotated[
     str,
-    Written(
+    FromText(
         'a short name of letters, digits, "-", "_" and "."',
         lambda text, _: text if _ID.fullmatch(text) else None,
         type="string",
         pattern=f"^{_ID.pattern}$",
     ),
 ]
-Currency = Annotated[str, Written("a text", _currency, type="string", pattern="^[A-Z]{3}$")]
-Timezone = Annotated[str, Written("a text", _timezone, type="string", minLength=1)]
+Currency = Annotated[str, FromText("a text", _currency, type="string", pattern="^[A-Z]{3}$")]
+Timezone = Annotated[str, FromText("a text", _timezone, type="string", minLength=1)]
 TransferTo = Annotated[
     str,
-    Written(
+    FromText(
         "a telephone number with its country (+12125550142) or a SIP address (sip:desk@example.com)",
         _transfer_to,
         type="string",
@@ -187,17 +187,17 @@ TransferTo = Annotated[
     ),
 ]
 Day = Annotated[
-    date, Written("a date like 2026-12-25", _date, type="string", pattern=r"^\d{4}-\d\d-\d\d$")
+    date, FromText("a date like 2026-12-25", _date, type="string", pattern=r"^\d{4}-\d\d-\d\d$")
 ]
 Factor = Annotated[
-    Decimal, Written("a number from 0 to 100", _number, **_NUMERIC, pattern=_PERCENT)
+    Decimal, FromText("a number from 0 to 100", _number, **_NUMERIC, pattern=_PERCENT)
 ]
 Percent = Annotated[
-    Decimal, Written("a number from 0 to 100 percent", _number, **_NUMERIC, pattern=_PERCENT)
+    Decimal, FromText("a number from 0 to 100 percent", _number, **_NUMERIC, pattern=_PERCENT)
 ]
 Range = Annotated[
     tuple[int, int],
-    Written(
+    FromText(
         'a number or a range like "0-3"',
         _range,
         type=["string", "integer"],
@@ -207,7 +207,7 @@ Range = Annotated[
 ]
 """The minimum and the maximum."""
 
-_MONEY = Written(
+_MONEY = FromText(
     'an amount of money like "9.50", digits and a point only',
     _amount,
     description='An amount as people write it, in quotes: "9.50".',
@@ -384,7 +384,7 @@ def _apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
-_ONE = Written(
+_ONE = FromText(
     'hours like "11:30-14:30"',
     _span,
     type="string",

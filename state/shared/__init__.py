@@ -28,7 +28,6 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import write_state
 from state.shared.journal import (
     Entry,
     Gate,
@@ -43,6 +42,7 @@ from state.shared.journal import (
 from state.shared.lease import Lease
 from state.shared.reading import read_state
 from state.shared.schema import Migration, schema_faults
+from state.shared.serialization import write_state
 from state.shared.shapes import model_faults
 from state.shared.shared_state import Applied, SharedState, Subscriber
 from state.shared.sql import Eraser, PlaceLeases, SqlStore

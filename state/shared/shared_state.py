@@ -33,7 +33,6 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import as_json, as_stored, fingerprint, validated, write_state
 from state.shared.journal import (
     Entry,
     Gate,
@@ -44,6 +43,7 @@ from state.shared.journal import (
     to_the_end,
 )
 from state.shared.reading import read_state
+from state.shared.serialization import as_json, as_stored, fingerprint, validated, write_state
 from state.shared.shapes import Guard, model_faults, shape_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,10 @@ APP: Mapping[str, tuple[str, ...]] = {
     "agents.app.app": ("App", "Environment", "NewState"),
     "agents.app.declaration": ("AppFaults",),
     "agents.app.parts": (
+        "Changes",
         "CommandLine",
+        "Comment",
+        "Fields",
         "Forgetting",
         "ListedState",
         "Phone",
@@ -25,7 +28,6 @@ APP: Mapping[str, tuple[str, ...]] = {
         "Terminal",
         "WorkerProcesses",
     ),
-    "agents.app.rooms.comments": ("Changes", "Comment"),
     "agents.app.rooms.job": ("serve_room",),
     "agents.app.terminal.summary": ("Row", "Summary"),
     "agents.app.testing": ("AppUnderTest", "RoomUnderTest", "fixture_of"),

@@ -26,6 +26,7 @@ _TO_DO: Mapping[str, str] = {
     "LeaseHeld": "leave; another agent is there",
     "LeaseLost": "stop; another agent is there",
     "JournalFault": "have a person look at the database",
+    "Abandoned": "nothing; what was given up changes nothing more",
     "NotAnswered": "tell the guest, wait for the answer",
     "HandoffTaken": "nothing; the handoff is on its way",
     "NoWayBack": "go on yourself",

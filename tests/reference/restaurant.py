@@ -9,8 +9,8 @@ from typing import Any, get_args
 from typer.main import get_command
 
 from agents.app.cli import command_line
+from agents.app.console.event_lines import EventLines, event_data
 from agents.app.settings import AppSettings
-from agents.app.terminal.events import EventLines, event_data
 from agents.handoff import (
     Action,
     Event,

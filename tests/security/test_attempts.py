@@ -12,8 +12,8 @@ import pytest
 import yaml
 from livekit.agents.llm import LLM, ChatContext, ChatMessage, LLMStream
 
-from agents.app.terminal.events import EventLines
-from agents.app.terminal.plain import Transcript
+from agents.app.console.event_lines import EventLines
+from agents.app.console.plain import Transcript
 from agents.handoff import DATA_MARK
 from agents.telling import reading
 from agents.testing import Conversation

@@ -15,9 +15,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agents.app.terminal.events import EventLines
-from agents.app.terminal.plain import Transcript
-from agents.app.terminal.streams import print_error, say
+from agents.app.console.event_lines import EventLines
+from agents.app.console.plain import Transcript
+from agents.app.terminal.stdio import print_error, say
 from agents.handoff import Event, Heard, Said
 from agents.testing import Conversation, calls, says
 from bella_vista.app import APP

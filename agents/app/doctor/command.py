@@ -18,7 +18,7 @@ from agents.app.models.choice import language_model
 from agents.app.setting_values import LOCAL
 from agents.app.settings import AppSettings, SettingsFaults, has_livekit_settings
 from agents.app.terminal.logs import log_to_stderr
-from agents.app.terminal.streams import say
+from agents.app.terminal.stdio import say
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")

@@ -3,6 +3,11 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+import aiohttp
+
+ANSWER_TIMEOUT = aiohttp.ClientTimeout(total=5.0)
+"""How long a server that is checked may take to answer."""
+
 
 class Severity(StrEnum):
     """The severity of a finding."""

@@ -7,8 +7,7 @@ import aiohttp
 from pydantic import SecretStr
 
 from agents.app.app import AnyApp
-from agents.app.doctor.findings import Finding, fault, ok, warning
-from agents.app.doctor.time_limit import time_limit
+from agents.app.doctor.findings import ANSWER_TIMEOUT, Finding, fault, ok, warning
 from agents.app.models.speech import missing_for_speech, speech_faults, stt_provider, tts_provider
 from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, needs_key
 from agents.app.settings import AppSettings
@@ -64,7 +63,7 @@ async def _check_model(
     headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key is not None else {}
     try:
         async with (
-            aiohttp.ClientSession(timeout=time_limit(), trust_env=True) as session,
+            aiohttp.ClientSession(timeout=ANSWER_TIMEOUT, trust_env=True) as session,
             session.get(f"{url}/models", headers=headers) as answer,
         ):
             status = answer.status

@@ -5,8 +5,7 @@ from contextlib import closing, suppress
 
 import aiohttp
 
-from agents.app.doctor.findings import Finding, fault, ok
-from agents.app.doctor.time_limit import time_limit
+from agents.app.doctor.findings import ANSWER_TIMEOUT, Finding, fault, ok
 from agents.app.settings import AppSettings
 
 
@@ -47,7 +46,7 @@ async def _is_a_worker(settings: AppSettings) -> bool:
     host = "127.0.0.1" if settings.health_host == "0.0.0.0" else settings.health_host
     with suppress(aiohttp.ClientError, TimeoutError, OSError, ValueError):
         async with (
-            aiohttp.ClientSession(timeout=time_limit()) as session,
+            aiohttp.ClientSession(timeout=ANSWER_TIMEOUT) as session,
             session.get(f"http://{host}:{settings.health_port}/worker") as answer,
         ):
             told = await answer.json(content_type=None)

@@ -10,8 +10,7 @@ import aiohttp
 from google.protobuf.message import DecodeError
 from livekit import api
 
-from agents.app.doctor.findings import Finding, fault, ok, warning
-from agents.app.doctor.time_limit import time_limit
+from agents.app.doctor.findings import ANSWER_TIMEOUT, Finding, fault, ok, warning
 from agents.app.settings import AppSettings
 
 SKEW_S = 5.0
@@ -29,7 +28,7 @@ async def check_server(settings: AppSettings) -> list[Finding]:
     before = datetime.now(UTC)
     try:
         async with (
-            aiohttp.ClientSession(timeout=time_limit(), trust_env=True) as session,
+            aiohttp.ClientSession(timeout=ANSWER_TIMEOUT, trust_env=True) as session,
             session.get(url.replace("ws", "http", 1)) as answer,
         ):
             status, date = answer.status, answer.headers.get("Date")
@@ -71,7 +70,7 @@ async def _check_keys(settings: AppSettings) -> Finding:
             settings.livekit_url,
             key.strip(),
             secret.get_secret_value().strip(),
-            timeout=time_limit(),
+            timeout=ANSWER_TIMEOUT,
             failover=False,
         ) as server:
             await server.room.list_rooms(api.ListRoomsRequest(names=[token_hex(16)]))

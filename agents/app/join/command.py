@@ -14,10 +14,9 @@ from agents.app.join.displays import JsonDisplay, PlainDisplay, RoomDisplay
 from agents.app.join.room_access import RoomAccess, Unreachable, new_identity, new_room
 from agents.app.join.visit import Visit
 from agents.app.settings import AppSettings
-from agents.app.terminal.input import piped, typed
-from agents.app.terminal.lines import Lines
+from agents.app.terminal.input import Lines, piped, typed
 from agents.app.terminal.logs import log_to_file, log_to_stderr
-from agents.app.terminal.streams import discard_stdout, print_error, say
+from agents.app.terminal.stdio import discard_stdout, print_error, say
 
 FAILED = 1
 

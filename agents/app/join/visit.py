@@ -29,7 +29,7 @@ from agents.app.join.client import (
 )
 from agents.app.join.displays import JoinedRoom, Reason, RoomDisplay
 from agents.app.join.room_access import RoomAccess
-from agents.app.terminal.lines import Lines
+from agents.app.terminal.input import Lines
 from agents.app.terminal.signals import on_signals
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from agents.app.setting_values import OPENAI, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
-    from agents.app.replay.form import ScriptStep
+    from agents.app.conversation_files.form import ScriptStep
     from agents.testing import ScriptedLLM
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def language_model(
     """
     name = name or settings.model
     if name.startswith(SCRIPT):
-        from agents.app.replay.reading import load_script
+        from agents.app.conversation_files.reading import load_script
 
         return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
     if name == OPENAI:

@@ -11,17 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.app.app import AnyApp
+from agents.app.conversation_files.reading import (
+    ConversationFile,
+    conversation_paths,
+    load_conversation,
+)
+from agents.app.conversation_files.saving import OutputFile
 from agents.app.declaration import AppFaults
 from agents.app.faults import InputError
-from agents.app.replay.reading import ConversationFile, conversation_paths, load_conversation
 from agents.app.replay.report import FileResult, Table, junit, sums
 from agents.app.replay.running import Failure, Run, check_conversation, model_name, run_conversation
-from agents.app.replay.saving import OutputFile
 from agents.app.setting_values import OPENAI
 from agents.app.settings import AppSettings
 from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.signals import on_signals
-from agents.app.terminal.streams import print_error, say, write_line
+from agents.app.terminal.stdio import print_error, say, write_line
 
 logger = logging.getLogger(__name__)
 

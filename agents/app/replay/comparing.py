@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from agents.app.replay.writing import flow
+from agents.app.conversation_files.writing import flow
 
 _TIMES = frozenset({"when", "ready_at", "created_at", "updated_at"})
 

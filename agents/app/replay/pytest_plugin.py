@@ -75,7 +75,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     line = next((one for one in lines if one.has(file_path)), None)
     if line is None:
         return None
-    from agents.app.replay.reading import is_conversation_name
+    from agents.app.conversation_files.reading import is_conversation_name
 
     if not is_conversation_name(file_path):
         return None
@@ -127,7 +127,7 @@ class ConversationItem(pytest.Item):
 
 
 async def _failures(app: "AnyApp", path: Path) -> str:
-    from agents.app.replay.reading import load_conversation
+    from agents.app.conversation_files.reading import load_conversation
     from agents.app.replay.running import run_conversation
     from agents.app.setting_values import LOCAL
 

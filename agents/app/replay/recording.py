@@ -12,12 +12,12 @@ from typing import Any, Generic
 from pydantic import BaseModel, ValidationError
 
 from agents.app.app import App, Environment
+from agents.app.conversation_files.reading import conversation_form, parse_conversation
+from agents.app.conversation_files.saving import OutputFile
+from agents.app.conversation_files.writing import block, flow
 from agents.app.faults import InputError
 from agents.app.parts import C, S
-from agents.app.replay.reading import conversation_form, parse_conversation
 from agents.app.replay.running import shared_from
-from agents.app.replay.saving import OutputFile
-from agents.app.replay.writing import block, flow
 from agents.app.setting_values import LOCAL, SCRIPT
 from agents.app.settings import AppSettings
 from agents.handoff import Call, Ended, Event, HandedOver, Heard, ToolUsed, YourTurn

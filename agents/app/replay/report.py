@@ -9,7 +9,7 @@ from textwrap import wrap
 from xml.etree import ElementTree
 
 from agents.app.replay.running import Run
-from agents.app.terminal.streams import printable
+from agents.app.terminal.stdio import printable
 
 _NARROWEST = 20
 """The fewest columns that the files' names take."""

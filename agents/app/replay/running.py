@@ -15,13 +15,13 @@ from pydantic import ValidationError
 
 from agents.app.app import App, Environment, NewState
 from agents.app.clock import in_zone
+from agents.app.conversation_files.form import Facts
+from agents.app.conversation_files.reading import ConversationFaults, ConversationFile, load_script
+from agents.app.conversation_files.writing import flow
 from agents.app.declaration import named_faults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of, scripted
-from agents.app.parts import C, S
+from agents.app.parts import C, Fields, S
 from agents.app.replay.comparing import differences
-from agents.app.replay.form import Facts, Fields
-from agents.app.replay.reading import ConversationFaults, ConversationFile, load_script
-from agents.app.replay.writing import flow
 from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, check_model
 from agents.app.settings import AppSettings
 from agents.handoff import Call, HandedOver, HandoffRefused, Said, ToolUsed

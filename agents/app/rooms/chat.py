@@ -8,7 +8,7 @@ from typing import Any
 from livekit import rtc
 
 from agents.app.rooms.presence import Presence
-from agents.app.rooms.sentences import too_many
+from agents.app.words import too_many
 from rpc.gateway import is_too_large
 from rpc.gateway.rates import Rates
 from rpc.page import LONGEST_SAID

@@ -6,12 +6,13 @@ comment that was interrupted is said again.
 """
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Generic
 
+from agents.app.parts import C, S
+from agents.app.parts import Changes as Changes
+from agents.app.parts import Comment as Comment
 from agents.handoff.events import Said
-from agents.handoff.policy import C, S
 from state.shared import Applied
 
 logger = logging.getLogger(__name__)
@@ -23,45 +24,6 @@ _LEAVE_IT = (
     "The user has just changed something on their own page. Right after your reply they are told this,"
     " so leave it to that: {words}"
 )
-
-
-@dataclass(frozen=True)
-class Changes(Generic[S, C]):
-    """Changes that the user has made in a client and no agent has spoken to yet.
-
-    Args:
-        applied: Each change, oldest first; at least one.
-        state: The current state.
-        context: The context of the rules.
-    """
-
-    applied: Sequence[Applied[S]]
-    state: S
-    context: C
-
-    @property
-    def stretches(self) -> list[tuple[S, S]]:
-        """The states before and after each run of changes without anybody else's in between."""
-        found: list[tuple[S, S]] = []
-        for one in self.applied:
-            if found and found[-1][1] == one.before:
-                found[-1] = found[-1][0], one.state
-            else:
-                found.append((one.before, one.state))
-        return found
-
-
-@dataclass(frozen=True)
-class Comment:
-    """An agent's comment on changes.
-
-    Args:
-        about: The topic, in the application's own terms; ``Said.about`` has it.
-        words: The sentences.
-    """
-
-    about: str
-    words: str
 
 
 class Comments(Generic[S, C]):

@@ -8,8 +8,7 @@ from typing import Any, Generic
 from livekit import rtc
 from livekit.agents.llm import LLM
 
-from agents.app.channel import Channel
-from agents.app.parts import C, S
+from agents.app.parts import C, Channel, S
 from agents.app.rooms.opening import Opened
 from agents.app.rooms.page import Page
 from agents.app.rooms.process_context import ProcessContext

@@ -14,6 +14,8 @@ from livekit.agents.llm import LLM
 
 from agents.app.app import App, Environment
 from agents.app.declaration import attempt
+from agents.app.dispatch.dispatcher import MAX_TRIES
+from agents.app.dispatch.replacement import replace_this_job
 from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
@@ -25,8 +27,6 @@ from agents.app.rooms.phone import end_line, is_telephone
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.rejection import RejectReason, reject_call
 from agents.app.rooms.room_job import RoomJob
-from agents.app.serving.dispatching import MAX_TRIES
-from agents.app.serving.replacement import replace_this_job
 from agents.app.setting_values import LOCAL
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import open_store

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agents.app.app import AnyApp, Environment
+from agents.app.dispatch.replacement import LostCall
 from agents.app.job_metadata import JobMetadata
 from agents.app.rooms.room_lease import RENEW_EVERY_S, lease_name, leased_room
-from agents.app.serving.replacement import LostCall
 from agents.app.settings import AppSettings
 from agents.app.states import as_state_faults, open_store
 from state.shared import Lease, SharedState, SqlStore

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from livekit import rtc
 from livekit.agents.llm import LLM
 
-from agents.app.channel import Channel
+from agents.app.parts import Channel
 from agents.app.rooms.presence import Presence, has_microphone
 from agents.handoff import Call, start_text
 

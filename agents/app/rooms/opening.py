@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Generic
 
 from agents.app.app import AnyApp, App
-from agents.app.channel import Channel
 from agents.app.job_metadata import JobMetadata
-from agents.app.parts import C, S
+from agents.app.parts import C, Channel, S
 from agents.app.rooms.prior_call import PriorCall, read_prior_call
 from agents.app.rooms.resume_codes import state_of
 from agents.app.rooms.room_lease import retried
-from agents.app.rooms.sentences import may_be_missing
 from agents.app.states import StateFaults, new_state, resume_state
+from agents.app.words import may_be_missing
 from state.shared import Lease, SharedState, SqlStore
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from agents.app.app import App
 from agents.app.declaration import attempt
 from agents.app.parts import C, S
 from agents.app.rooms.comments import Comments
-from agents.app.rooms.sentences import your_turn
+from agents.app.words import your_turn
 from agents.handoff import (
     Call,
     Ended,

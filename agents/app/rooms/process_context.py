@@ -8,8 +8,7 @@ from typing import Any, Generic
 from livekit.agents.llm import LLM
 
 from agents.app.app import App
-from agents.app.channel import Channel
-from agents.app.parts import C, S
+from agents.app.parts import C, Channel, S
 from agents.app.rooms.media import Media
 from agents.app.rooms.silence import SILENCE_POLICIES, SilencePolicy
 from state.shared import SqlStore

@@ -24,10 +24,9 @@ from agents.app.rooms.departure import (
     leave_superseded,
     notify_end,
 )
-from agents.app.rooms.dtmf import DtmfDigits
 from agents.app.rooms.media import SpeechNotBuilt, channel_of
 from agents.app.rooms.opening import open_for
-from agents.app.rooms.phone import is_telephone
+from agents.app.rooms.phone import DtmfDigits, is_telephone
 from agents.app.rooms.presence import Arrival, Presence
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.rejection import send_transcription

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from agents.app.channel import Channel
+from agents.app.parts import Channel
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import sys
 
 from agents.app.faults import InputError
 from agents.app.serving.worker_process import run_worker_of
-from agents.app.terminal.streams import print_error
+from agents.app.terminal.stdio import print_error
 
 _WRONG = 2
 

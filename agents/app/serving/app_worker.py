@@ -15,8 +15,8 @@ from agents.app.serving.worker import Worker
 from agents.app.settings import AppSettings
 
 if TYPE_CHECKING:
+    from agents.app.dispatch.replacement import LostCall
     from agents.app.job_metadata import JobMetadata
-    from agents.app.serving.replacement import LostCall
 
 logger = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from typing import Any
 import aiohttp
 from livekit import api
 
-from agents.app.serving.dispatching import AgentJob, Dispatcher
-from agents.app.serving.replacement import (
+from agents.app.dispatch.dispatcher import AgentJob, Dispatcher
+from agents.app.dispatch.replacement import (
     JobMonitor,
     recover_lost_calls,
     serve_waiting_participants,

@@ -24,7 +24,7 @@ from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.serving.worker_process import MOVE
 from agents.app.settings import AppSettings
 from agents.app.terminal.signals import on_signals
-from agents.app.terminal.streams import print_error
+from agents.app.terminal.stdio import print_error
 
 _WRITTEN = (".json", ".md", ".py", ".yaml", ".yml")
 _DEBOUNCE_MS, _STEP_MS = 300, 50

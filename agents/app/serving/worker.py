@@ -20,8 +20,8 @@ from agents.app.settings import AppSettings
 from agents.app.terminal.signals import LEAVE_WHEN_OVER
 
 if TYPE_CHECKING:
-    from agents.app.serving.dispatching import GivenUp
-    from agents.app.serving.replacement import LostCall
+    from agents.app.dispatch.dispatcher import GivenUp
+    from agents.app.dispatch.replacement import LostCall
 
 FindLost = Callable[[], Awaitable[Sequence["LostCall"]]]
 """Finds the calls that dead workers have left."""

@@ -1,1 +1,1 @@
-"""Input and output of a conversation in a terminal: a screen, a plain transcript, or JSON lines."""
+"""Input and output of a process in a terminal: streams, lines, tables, logs and signals."""

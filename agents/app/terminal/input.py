@@ -1,14 +1,130 @@
-"""The user's input: typed with line editing, or piped."""
+"""Reads the user's lines, typed with editing or piped, without blocking the event loop.
 
+Each read runs in a daemon thread of its own: a thread blocked in a read can neither be cancelled
+nor joined, and the process must be able to end anyway.
+"""
+
+import asyncio
 import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable
-
-from agents.app.terminal.lines import Lines, PipedLines
+import threading
+from collections.abc import Callable, Iterator
 
 PROMPT = "You: "
+
+LONGEST = 8_000
+"""How many characters of a line are read; the rest is dropped."""
+
+_CHUNK = 65_536
+
+
+class Lines:
+    """The user's input, typed or piped.
+
+    Args:
+        read: Blocks for one line; returns ``None`` at the end. Runs in a thread.
+        close: Cleans up after a read that never returns.
+        hide: Removes the line that is being typed from the screen.
+        redraw: Shows it again.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], str | None],
+        *,
+        close: Callable[[], None] = lambda: None,
+        hide: Callable[[], None] = lambda: None,
+        redraw: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.left = False
+        self.close = close
+        self._hide = hide
+        self._redraw = redraw
+        self._read = read
+        self._waiting: asyncio.Future[str | None] | None = None
+
+    async def following(self) -> str | None:
+        """Wait for the next non-blank line; ``None`` at the end or when the user has left."""
+        while not self.left:
+            line = await self._one()
+            if line is None:
+                return None
+            if words := line.strip():
+                return words[:LONGEST]
+        return None
+
+    def leave(self) -> None:
+        """Stop reading; a waiting ``following`` returns ``None``."""
+        self.left = True
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Write something to the screen; a line that is being typed is shown again below it."""
+        typing = not self.left and self._waiting is not None and not self._waiting.done()
+        if typing:
+            self._hide()
+        yield
+        if typing:
+            self._redraw()
+
+    async def _one(self) -> str | None:
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[str | None] = loop.create_future()
+        self._waiting = waiting
+
+        def read() -> None:
+            try:
+                line = self._read()
+            except (OSError, EOFError):  # the terminal is gone, or Ctrl-D was pressed
+                line = None
+            with contextlib.suppress(RuntimeError):  # the event loop is closed
+                loop.call_soon_threadsafe(_hand_in, waiting, line)
+
+        threading.Thread(target=read, name="user input", daemon=True).start()
+        return await waiting
+
+
+def _hand_in(waiting: "asyncio.Future[str | None]", line: str | None) -> None:
+    if not waiting.done():
+        waiting.set_result(line)
+
+
+class PipedLines:
+    """Reads lines from a file descriptor; call it for the next one.
+
+    It bypasses Python's own buffer: a daemon thread that holds that buffer's lock at exit would
+    abort the process. Invalid UTF-8 is replaced.
+
+    Args:
+        descriptor: Open for reading.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._rest = b""
+        self._first = True
+        self._at_end = False
+
+    def __call__(self) -> str | None:
+        """Wait for the next line, without its end; ``None`` after the last."""
+        line = bytearray()
+        while True:
+            found, newline, rest = self._rest.partition(b"\n")
+            # A character takes at most four bytes; the rest of a long line is not kept.
+            line += found[: max(0, 4 * LONGEST - len(line))]
+            if newline or self._at_end:
+                break
+            self._rest = os.read(self._descriptor, _CHUNK)
+            self._at_end = not self._rest
+        self._rest = rest
+        if not newline and not line:
+            return None
+        encoding, self._first = ("utf-8-sig" if self._first else "utf-8"), False
+        return line.decode(encoding, errors="replace")
 
 
 def is_dumb() -> bool:

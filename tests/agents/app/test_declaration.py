@@ -11,6 +11,7 @@ from agents.app.app import App, AppFaults, Environment, NewState, load_app
 from agents.app.cli import main
 from agents.app.parts import CommandLine, ListedState, Stored
 from agents.app.settings import AppSettings
+from agents.app.state_pages import listing
 from agents.app.states import (
     StateFaults,
     list_states,
@@ -19,7 +20,6 @@ from agents.app.states import (
     resume_state,
     show_state,
 )
-from agents.app.terminal.state_pages import listing
 from agents.handoff import Agent, Graph, Opening
 from agents.testing import Conversation, ScriptedLLM, calls, says
 from rpc.testing import FakePage

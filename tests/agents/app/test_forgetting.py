@@ -13,12 +13,12 @@ from pydantic import BaseModel
 
 from agents.app.app import App
 from agents.app.cli import main
-from agents.app.console import ConsoleConversation
+from agents.app.console.command import ConsoleConversation
+from agents.app.console.plain import Transcript
 from agents.app.forgetting import ErasureReport, forget_state
 from agents.app.parts import Forgetting
 from agents.app.states import StateFaults, new_state, open_store, resume_state
-from agents.app.terminal.lines import Lines
-from agents.app.terminal.plain import Transcript
+from agents.app.terminal.input import Lines
 from agents.app.transcript import CallRecord
 from agents.handoff import Agent, Graph, Opening
 from agents.testing import ScriptedLLM, calls, says
@@ -282,7 +282,7 @@ async def test_a_conversation_whose_state_is_erased_ends_with_a_true_sentence(
 async def test_a_user_who_says_nothing_is_told_that_their_state_was_erased(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.app.console.WATCH_S", 0.01)
+    monkeypatch.setattr("agents.app.console.command.WATCH_S", 0.01)
     said = StringIO()
     async with open_store(APP, url, "desk") as store:
         note = await new_state(APP, store, None, "terminal")

@@ -105,7 +105,9 @@ def test_a_call_imports_nothing_that_a_readied_process_has_not_imported() -> Non
 
 
 def test_a_conversation_in_a_terminal_does_without_the_rpc() -> None:
-    loaded = told_by("import json, sys, agents.app.console\nprint(json.dumps(sorted(sys.modules)))")
+    loaded = told_by(
+        "import json, sys, agents.app.console.command\nprint(json.dumps(sorted(sys.modules)))"
+    )
 
     assert [name for name in loaded if name.partition(".")[0] == "rpc"] == []
 

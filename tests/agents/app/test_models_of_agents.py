@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from agents.app.app import App, AppFaults
 from agents.app.cli import main
-from agents.app.replay.reading import load_conversation
+from agents.app.conversation_files.reading import load_conversation
 from agents.app.replay.running import run_conversation
 from agents.app.testing import AppUnderTest, fixture_of
 from agents.handoff import Agent, Graph, Handoff, Opening
@@ -89,7 +89,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two lines on standard input; logging stays as pytest has set it up."""
-    monkeypatch.setattr("agents.app.console.log_to_stderr", lambda secrets: None)
+    monkeypatch.setattr("agents.app.console.command.log_to_stderr", lambda secrets: None)
     (tmp_path / "typed").write_text("A poem\nMore\n")
     with (tmp_path / "typed").open() as lines:
         monkeypatch.setattr("sys.stdin", lines)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from agents.handoff.output_redactor import BATCH_CHARS, RETRY_CHARS, OutputRedactor
+from agents.handoff.model_output import BATCH_CHARS, RETRY_CHARS, OutputRedactor
 from state.privacy.redaction import redact_whole, safe_length
 
 CHAT = "We bake all day, and the terrace is open until late. "

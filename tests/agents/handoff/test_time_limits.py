@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents.handoff.time_limits import TimeLimits
+from agents.handoff.failures import TimeLimits
 from agents.testing import until
 from state.shared import Basis, SharedState
 from tests.agents.hotel import SetGuest, Stay

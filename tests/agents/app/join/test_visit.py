@@ -16,7 +16,7 @@ from agents.app.join.displays import JsonDisplay, PlainDisplay, Reason, RoomDisp
 from agents.app.join.room_access import RoomAccess
 from agents.app.join.visit import Visit
 from agents.app.settings import AppSettings
-from agents.app.terminal.lines import Lines
+from agents.app.terminal.input import Lines
 from bella_vista.app import APP
 from tests.agents.app.join.played_agent import CODE, PlayedAgent, played_agent
 from tests.livekit import LiveKit, livekit_server, new_identity, until

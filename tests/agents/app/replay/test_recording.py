@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from agents.app.app import Environment, NewState
+from agents.app.conversation_files import saving
+from agents.app.conversation_files.reading import load_conversation
 from agents.app.faults import InputError
-from agents.app.replay import saving
-from agents.app.replay.reading import load_conversation
 from agents.app.replay.recording import Recording
 from agents.app.replay.running import run_conversation
 from agents.testing import Clock, Conversation, Ids, ScriptedLLM, Step, calls, says

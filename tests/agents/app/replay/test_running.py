@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.app.replay.reading import ConversationFaults, load_conversation
+from agents.app.conversation_files.reading import ConversationFaults, load_conversation
 from agents.app.replay.running import run_conversation
 from bella_vista.app import APP
 from bella_vista.settings import Settings

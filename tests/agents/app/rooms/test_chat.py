@@ -7,8 +7,7 @@ import pytest
 
 from agents.app.rooms.chat import BURST, Chat
 from agents.app.rooms.presence import Presence
-from agents.app.rooms.sentences import too_many
-from agents.app.words import Words
+from agents.app.words import Words, too_many
 from rpc.page import LONGEST_SAID
 from tests.agents.app.rooms.checked_client import served
 from tests.agents.app.rooms.conftest import Calls

@@ -6,7 +6,7 @@ import json
 import pytest
 from livekit import api, rtc
 
-from agents.app.serving.dispatching import MAX_TRIES
+from agents.app.dispatch.dispatcher import MAX_TRIES
 from tests.agents.app.rooms.restaurant_worker import (
     GREETING,
     WELCOME_BACK,

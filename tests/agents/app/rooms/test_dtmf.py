@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents.app.rooms.dtmf import DtmfDigits
+from agents.app.rooms.phone import DtmfDigits
 from agents.app.words import Words
 
 

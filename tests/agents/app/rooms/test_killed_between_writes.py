@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.app.rooms.sentences import may_be_missing
+from agents.app.words import may_be_missing
 from tests.agents.app.rooms.killed_process import Plan, Talking, opened, orders_of, written
 
 pytestmark = pytest.mark.processes

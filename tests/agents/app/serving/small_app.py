@@ -13,8 +13,8 @@ from pathlib import Path
 from livekit import rtc
 from livekit.agents import JobContext
 
+from agents.app.dispatch.replacement import LostCall, replace_this_job
 from agents.app.job_metadata import JobMetadata
-from agents.app.serving.replacement import LostCall, replace_this_job
 from agents.app.serving.worker import Worker
 from bella_vista.settings import Settings
 

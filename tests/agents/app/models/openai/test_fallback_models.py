@@ -201,7 +201,7 @@ def restaurant_call_with(model: LLM[Any]) -> float:
 @pytest.mark.processes
 def test_without_a_provider_no_client_is_imported() -> None:
     code = (
-        "import sys, agents.app.console, agents.app.replay.running, agents.app.models.choice\n"
+        "import sys, agents.app.console.command, agents.app.replay.running, agents.app.models.choice\n"
         "sys.exit('livekit.plugins.openai' in sys.modules)"
     )
 

@@ -2,7 +2,7 @@ import io
 import json
 from typing import get_args
 
-from agents.app.terminal.events import WRITTEN, EventLines
+from agents.app.console.event_lines import WRITTEN, EventLines
 from agents.app.terminal.json_lines import json_line
 from agents.handoff import (
     Ended,

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from agents.app.app import AnyApp
+from agents.app.conversation_files.form import AnyFields, ConversationForm, ScriptStep, form_of
 from agents.app.declaration import named_faults
 from agents.app.faults import InputError
-from agents.app.replay.form import AnyFields, Conversation, Fields, ScriptStep, form_of
+from agents.app.parts import Fields
 from state.documents.document import Entries, Items, Text, Value, line_at, read_document, read_text
 from state.documents.faults import DocumentFaults, Fault, did_you_mean
 
@@ -33,7 +34,7 @@ class ConversationFaults(InputError):
         super().__init__(str(fault) for fault in in_order)
 
 
-def conversation_form(app: AnyApp) -> type[Conversation]:
+def conversation_form(app: AnyApp) -> type[ConversationForm]:
     """Return the form of an application's conversation files."""
     fields: type[Fields] = AnyFields
     if app.replay.fields is not None:
@@ -60,7 +61,7 @@ class ConversationFile:
     """
 
     path: Path
-    conversation: Conversation
+    conversation: ConversationForm
     turn_lines: tuple[int, ...]
     lines: Mapping[str, int]
 

@@ -5,8 +5,7 @@ from textwrap import fill
 from typing import Any, TextIO
 
 from agents.app.app import AnyApp
-from agents.app.terminal.summary import Row, Summary, as_text
-from agents.app.terminal.words import (
+from agents.app.console.wording import (
     Lost,
     closing_lines,
     cost_line,
@@ -15,6 +14,7 @@ from agents.app.terminal.words import (
     view_of_call,
     whose_turn,
 )
+from agents.app.terminal.summary import Row, Summary, as_text
 from agents.handoff import Call, EndReason, Event, Heard, Said, YourTurn
 from state.privacy.text import clean
 

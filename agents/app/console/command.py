@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 from livekit.agents.llm import LLM
 
 from agents.app.app import AnyApp, App, Environment
+from agents.app.console.event_lines import EventLines
+from agents.app.console.plain import Transcript
+from agents.app.console.wording import Lost, closing_lines, view_of_call
 from agents.app.declaration import named_faults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.parts import C, S
 from agents.app.settings import AppSettings
 from agents.app.states import is_erased, new_state, open_store, resume_state
-from agents.app.terminal.events import EventLines
-from agents.app.terminal.input import is_dumb, piped, typed
-from agents.app.terminal.lines import Lines
+from agents.app.terminal.input import Lines, is_dumb, piped, typed
 from agents.app.terminal.logs import log_to_file, log_to_stderr
-from agents.app.terminal.plain import Transcript
 from agents.app.terminal.signals import on_signals
-from agents.app.terminal.streams import discard_stdout, print_error
-from agents.app.terminal.words import Lost, closing_lines, view_of_call
+from agents.app.terminal.stdio import discard_stdout, print_error
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
 from agents.testing import ScriptedLLM
@@ -293,7 +292,7 @@ def _front(
         front = Transcript(app, call, sys.stdout, to_go_on=to_go_on, answers_here=True)
         return front, typed(front.typed)
     # rich takes some time to import, and only a screen needs it.
-    from agents.app.terminal.screen import Screen, terminal
+    from agents.app.console.screen import Screen, terminal
 
     screen = Screen(app, call, terminal(), to_go_on=to_go_on)
     return screen, typed(screen.typed)

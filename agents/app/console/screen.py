@@ -18,8 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.app.app import AnyApp
-from agents.app.terminal.summary import Kind, Summary
-from agents.app.terminal.words import (
+from agents.app.console.wording import (
     Lost,
     closing_lines,
     cost_line,
@@ -28,6 +27,7 @@ from agents.app.terminal.words import (
     view_of_call,
     whose_turn,
 )
+from agents.app.terminal.summary import Kind, Summary
 from agents.handoff import (
     Call,
     EndReason,

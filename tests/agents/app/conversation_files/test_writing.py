@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.app.replay.reading import parse_conversation
-from agents.app.replay.writing import block, flow
+from agents.app.conversation_files.reading import parse_conversation
+from agents.app.conversation_files.writing import block, flow
 from tests.agents.app.test_declaration import LIBRARY
 from tests.state.properties.effort import tried
 

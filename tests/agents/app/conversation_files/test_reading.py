@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.app.replay.form import Conversation
-from agents.app.replay.reading import (
+from agents.app.conversation_files.form import ConversationForm
+from agents.app.conversation_files.reading import (
     ConversationFaults,
     conversation_schema,
     load_conversation,
@@ -12,7 +12,7 @@ from agents.app.replay.reading import (
 from bella_vista.app import APP
 
 
-def read(tmp_path: Path, text: str) -> Conversation:
+def read(tmp_path: Path, text: str) -> ConversationForm:
     path = tmp_path / "c.yaml"
     path.write_text(text)
     return load_conversation(APP, path).conversation
@@ -128,6 +128,6 @@ def test_the_schema_knows_every_key_that_is_read() -> None:
     schema = conversation_schema(APP)
 
     named = {"start": "order"}
-    keys = {named.get(name, name) for name in Conversation.model_fields} | {"menu"}
+    keys = {named.get(name, name) for name in ConversationForm.model_fields} | {"menu"}
     assert schema["properties"].keys() == keys
     assert schema["additionalProperties"] is False

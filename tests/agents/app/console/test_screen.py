@@ -4,8 +4,8 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
-from agents.app.terminal.plain import Transcript
-from agents.app.terminal.screen import Screen
+from agents.app.console.plain import Transcript
+from agents.app.console.screen import Screen
 from agents.handoff import Event, Heard, Said, YourTurn
 from bella_vista.app import APP
 from state.commands import AddItem

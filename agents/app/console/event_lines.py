@@ -7,8 +7,8 @@ from typing import Any, TextIO
 from pydantic import JsonValue
 
 from agents.app.app import AnyApp
+from agents.app.console.wording import Lost, view_of_call
 from agents.app.terminal.json_lines import json_line
-from agents.app.terminal.words import Lost, view_of_call
 from agents.handoff import (
     Call,
     Cost,

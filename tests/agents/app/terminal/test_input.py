@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from agents.app.terminal.lines import LONGEST, Lines, PipedLines
+from agents.app.terminal.input import LONGEST, Lines, PipedLines
 
 
 def piped(raw: bytes) -> list[str]:

@@ -8,9 +8,9 @@ import pytest
 from livekit import api
 from livekit.protocol.models import ParticipantInfo, Room
 
+from agents.app.dispatch.dispatcher import STARTS_S, Dispatcher
+from agents.app.dispatch.replacement import LostCall, recover_lost_calls
 from agents.app.serving import lifecycle
-from agents.app.serving.dispatching import STARTS_S, Dispatcher
-from agents.app.serving.replacement import LostCall, recover_lost_calls
 
 AGENT = "bella-vista"
 LOST = [LostCall("hall", "AJ_dead", user="ada"), LostCall("bar", "AJ_gone", user="bob")]
@@ -55,7 +55,7 @@ def sending(server: Server) -> Dispatcher:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [1000.0]
-    monkeypatch.setattr("agents.app.serving.dispatching.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("agents.app.dispatch.dispatcher.time.monotonic", lambda: now[0])
     return now
 
 
@@ -84,8 +84,8 @@ async def test_one_that_was_sent_and_died_is_replaced_at_once(
     server: Server, sending: Dispatcher, clock: list[float]
 ) -> None:
     """The worker sees its own processes die, and waits for nothing then."""
+    from agents.app.dispatch.dispatcher import AgentJob
     from agents.app.job_metadata import JobMetadata
-    from agents.app.serving.dispatching import AgentJob
 
     await recover_lost_calls(sending, LOST[:1], agent_name=AGENT)
 

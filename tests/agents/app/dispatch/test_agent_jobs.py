@@ -4,8 +4,8 @@ import pytest
 from livekit.agents.job import JobAcceptArguments, RunningJobInfo
 from livekit.protocol import agent, models
 
+from agents.app.dispatch.dispatcher import LIVED_S, AgentJob
 from agents.app.job_metadata import JobMetadata, MetadataFaults
-from agents.app.serving.dispatching import LIVED_S, AgentJob
 
 
 def running(metadata: str, *, identity: str = "", ago_s: float = 0) -> RunningJobInfo:

@@ -25,7 +25,7 @@ from tests.bella_vista.small_restaurant import MENU
 from tests.commands import main
 from tests.stored_orders import new_order, open_store
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SCRIPT = """
 - say: Good evening.
 - calls: [{name: set_customer, arguments: {name: Ada}}, {name: transfer_to_order_taker}]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agents.app.console import ConsoleConversation
-from agents.app.terminal.events import EventLines
-from agents.app.terminal.lines import Lines
+from agents.app.console.command import ConsoleConversation
+from agents.app.console.event_lines import EventLines
+from agents.app.terminal.input import Lines
 from agents.handoff import Event
 from agents.testing import ScriptedLLM, Step, calls, says
 from bella_vista.app import APP

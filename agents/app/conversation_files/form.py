@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from agents.app.channel import Channel
+from agents.app.parts import Channel, Fields
 from agents.app.setting_values import parse_time
 
 
@@ -32,20 +32,20 @@ Time = Annotated[datetime, BeforeValidator(parse_time, json_schema_input_type=st
 """ISO 8601; without an offset it is the application's local time."""
 
 
-class Part(BaseModel):
+class FilePart(BaseModel):
     """A part of a conversation file: unknown keys are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ScriptedCall(Part):
+class ScriptedCall(FilePart):
     """One tool call of the scripted model."""
 
     name: str
     arguments: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class ScriptStep(Part):
+class ScriptStep(FilePart):
     """One reply of the scripted model: what it says, what it calls, or both.
 
     Args:
@@ -69,22 +69,13 @@ class ScriptStep(Part):
         return self
 
 
-class Fields(Part):
-    """Fields of a state's view; only those that are given are compared."""
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The fields that were given."""
-        return self.model_dump(exclude_unset=True)
-
-
 class AnyFields(Fields):
     """Fields of any view, as its JSON has them."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
-class Facts(Part):
+class Facts(FilePart):
     """What must be true after a turn.
 
     Args:
@@ -123,7 +114,7 @@ def _at_least_one(turns: tuple[UserTurn, ...]) -> tuple[UserTurn, ...]:
     return turns
 
 
-class Conversation(Part):
+class ConversationForm(FilePart):
     """A conversation: its start, the user's turns, and what must be true.
 
     An application's own form, from ``conversation_form``, has more keys: its options, as ``menu``,
@@ -155,7 +146,7 @@ class Conversation(Part):
 
 
 @cache
-def form_of(noun: str, options: tuple[str, ...], fields: type[Fields]) -> type[Conversation]:
+def form_of(noun: str, options: tuple[str, ...], fields: type[Fields]) -> type[ConversationForm]:
     """Return the form with an application's fields in place of the general ones.
 
     Args:
@@ -174,7 +165,7 @@ def form_of(noun: str, options: tuple[str, ...], fields: type[Fields]) -> type[C
     own: dict[str, Any] = dict.fromkeys(options, (str | None, None))
     return create_model(
         "Conversation",
-        __base__=Conversation,
+        __base__=ConversationForm,
         __doc__="A conversation: its start, the user's turns, and what must be true.",
         **own,
         start=(some, Field(default=None, alias=noun)),

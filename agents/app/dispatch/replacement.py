@@ -18,8 +18,7 @@ from livekit.agents import JobContext
 from livekit.agents.job import RunningJobInfo
 from livekit.protocol.models import ParticipantInfo
 
-from agents.app.job_metadata import JobMetadata, MetadataFaults
-from agents.app.serving.dispatching import (
+from agents.app.dispatch.dispatcher import (
     UNANSWERED,
     AgentJob,
     Dispatcher,
@@ -28,6 +27,7 @@ from agents.app.serving.dispatching import (
     has_agent,
     has_user,
 )
+from agents.app.job_metadata import JobMetadata, MetadataFaults
 from agents.app.terminal.signals import LEAVE_WHEN_OVER
 
 logger = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""The command ``console``: a conversation in a terminal."""

@@ -1,0 +1,1 @@
+"""Conversation files: their form; how they are read, written and saved."""

@@ -1,0 +1,1 @@
+"""Dispatches agents into rooms, and replaces lost ones."""
