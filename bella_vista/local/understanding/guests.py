@@ -9,7 +9,7 @@ from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import Draft
 from bella_vista.local.understanding.names import Names
-from bella_vista.local.understanding.tokens import Found, Words
+from bella_vista.local.understanding.tokens import Found, Words, number_at
 
 
 class Guests:
@@ -126,6 +126,41 @@ class Guests:
             or token.word in words_of("no guests")
             for token in run
         )
+
+    def others(self, words: Words, *, ordered: bool) -> Words:
+        """Pass over the names of those who get a dish: "Priya wants a latte, and for Tom the same".
+
+        Args:
+            words: A clause.
+            ordered: Whether something is on the order: then "and a cola for Tom" names another guest.
+        """
+        tokens, left = words.tokens, [*words.tokens]
+        dish = any(self._names.longest(tokens, at) is not None for at in range(len(tokens)))
+        for at in range(len(tokens)):
+            if not self._is_strange(words, at):
+                continue
+            before = tokens[at - 1] if at else None
+            after = words.part(at + 1, len(tokens)).said
+            gets = pattern("somebody gets").match(after)
+            if gets is not None and (before is None or before.word not in ("my", "the", "a", "an")):
+                said = len((gets["said"] or "").split())
+                left = [one for one in left if one not in tokens[at : at + 1 + said]]
+            elif before is not None and before.word == "for":
+                alike = at > 1 and tokens[at - 2].word in words_of("alike")
+                if alike or self._gets(words, at + 1) or (ordered and dish and not after.strip(" .,!?")):
+                    left = [one for one in left if one not in tokens[at - 1 : at + 1]]
+        return Words(words.line, tuple(left))
+
+    def _gets(self, words: Words, at: int) -> bool:
+        """Whether it is said from here on what somebody gets: "(for Tom) a large cola"."""
+        tokens = [token for token in words.tokens[at:] if token.word != ","]
+        while tokens and tokens[0].word in ("a", "an", "the", "just", "some"):
+            tokens.pop(0)
+        if not tokens or tokens[0].stop:
+            return False
+        if tokens[0].word in words_of("alike") or number_at(tokens, 0) is not None:
+            return True
+        return any(self._names.longest(tokens, one) for one in range(min(3, len(tokens))))
 
     def take(self, words: Words, heard: Heard, expects: str | None) -> Words:
         """Take a name out of a clause and return what is left of it."""

@@ -188,7 +188,7 @@ class _Hearing:
                 self._expects = {"time": "time", "tip": "amount"}[str(pending.facts["needs"])]
             elif pending.code == "not_valid" and pending.facts.get("field") == "rating":
                 self._expects = "rating"
-        words = self._house.statements.whole(words, self._heard)
+        words = self._house.statements.whole(words, self._heard, self._order)
         if self._expects == "rating":
             words = self._house.statements.rating(words, self._heard)
         for clause in clauses(words, self._house.names):
