@@ -62,6 +62,8 @@ _PLACE_WORDS = re.compile(
     r"|order(?: number)?|table)\b",
     re.IGNORECASE,
 )
+_FLAT_BEFORE = re.compile(r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE)
+_FLAT_BEFORE = re.compile(r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE)
 _PLACE_BEFORE = re.compile(_PLACE_WORDS.pattern + r"[^.!?]{0,40},\s*$", re.IGNORECASE)
 _NUMBERED_BEFORE = re.compile(
     r"\b(?:order|reservation|booking|ticket|invoice|reference|voucher)(?: number| no\.?| id)?[\s:#]*$",
@@ -427,7 +429,7 @@ def _is_secret(run: DigitRun, text: str, region: str | None, *, telling: bool, l
     if _luhn_within(run.digits):
         return not international(run, text)
     if len(run.digits) >= least and not run.embedded:
-        if is_phone(run, text, region):
+        if is_phone(run, text, region) or _is_flat_and_postcode(run, text):
             return False
         return telling or not (begins_no_card(run, text) or _is_called_else(run, text))
     if len(run.digits) not in (3, 4) or run.embedded:
@@ -464,6 +466,20 @@ def _is_called_else(run: DigitRun, text: str) -> bool:
         return False
     before, after = text[max(0, run.start - NEAR) : run.start], text[run.end : run.end + NEAR]
     return bool(_NUMBERED_BEFORE.search(before) or _PLACE_AFTER.search(after))
+
+
+def _is_flat_and_postcode(run: DigitRun, text: str) -> bool:
+    """Whether two groups of digits end an address: "533 Serrano Avenue, apartment 204, 90020"."""
+    if len(run.groups) != 2 or run.groups[0] > 4 or run.groups[1] != 5 or cards_near(run, text):
+        return False
+    return _FLAT_BEFORE.search(text[: run.start]) is not None
+
+
+def _is_flat_and_postcode(run: DigitRun, text: str) -> bool:
+    """Whether two groups of digits end an address: "533 Serrano Avenue, apartment 204, 90020"."""
+    if len(run.groups) != 2 or run.groups[0] > 4 or run.groups[1] != 5 or cards_near(run, text):
+        return False
+    return _FLAT_BEFORE.search(text[: run.start]) is not None
 
 
 def _says_more(text: str, runs: Sequence[DigitRun]) -> bool:

@@ -25,6 +25,14 @@ def words_of(name: str) -> frozenset[str]:
 
 
 @cache
+def said_words() -> frozenset[str]:
+    """Return every word that a pattern or a list of English has, but for names: it may be no name."""
+    names = ("given names", "particles")
+    lines = (line for name, block in blocks("talking").items() if name not in names for line in block)
+    return frozenset(word for line in lines for word in re.findall(r"[a-z]{2,}", line))
+
+
+@cache
 def table(name: str) -> Mapping[str, frozenset[str]]:
     """Return the words behind each key of a block whose lines are "key: words"."""
     lines = (line.partition(":") for line in blocks("talking")[name])

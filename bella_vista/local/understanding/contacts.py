@@ -6,26 +6,30 @@ from collections.abc import Iterable
 from bella_vista.local.english import vocabulary
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
-from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
+from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.tokens import Words
 from state.allergens import families_of
 from state.contact import email_of, phone_of
 from state.errors import NotValid
 from state.menu import Menu
+from state.menu.words import stems
 from state.privacy.digits import digits_said
 
 
 class Contacts:
     """Reads telephone numbers, e-mail addresses and allergies, wherever in a message they stand."""
 
-    def __init__(self, menu: Menu) -> None:
+    def __init__(self, menu: Menu, names: Names) -> None:
+        self._menu = menu
         self._house = menu.restaurant
+        self._names = names
 
-    def take(self, words: Words, heard: Heard) -> Words:
+    def take(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
         """Take them out of a message and return what is left of it."""
         words = self._email(words, heard)
         words = self._phone(words, heard)
-        return self.allergies(words, heard)
+        return self.allergies(words, heard, order)
 
     def _email(self, words: Words, heard: Heard) -> Words:
         for written in _WRITTEN_EMAIL.finditer(words.line) if "@" in words.line else ():
@@ -95,12 +99,20 @@ class Contacts:
             first = max(last, first + 1)
         return words
 
-    def allergies(self, words: Words, heard: Heard) -> Words:
+    def allergies(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
         """Note what a person must not have, in the guest's word; a question about it notes nothing."""
         found = words.find(pattern("no i am allergic"))
         if found is not None:
-            self._allergic(words.part(*found.span(words, "what")), heard)
-            return words.without(found.first, found.last)
+            first, last = found.span(words, "what")
+            self._allergic(words.part(first, last), heard)
+            # "Hotteok, no peanuts, I'm allergic": where there are any, they are left off, too.
+            off = self._is_in(words.part(first, last), words, order)
+            return words.without(last if off else found.first, found.last)
+        listed = words.find(pattern("allergies are"))
+        if listed is not None and words.tokens[listed.last - 1].word == ":":
+            last = _end_of_list(words, listed.last)
+            if self._allergic(words.part(listed.last, last), heard):
+                return self.allergies(words.without(listed.first, last), heard, order)
         for name in ("allergic to", "allergy to", "cannot eat"):
             found = words.find(pattern(name))
             own = name == "allergic to"  # "what can I have if I am allergic to nuts?"
@@ -111,7 +123,7 @@ class Contacts:
             if name == "cannot eat" and not any(families_of(one.word) for one in listed.tokens):
                 continue
             if self._allergic(listed, heard):
-                return self.allergies(words.without(found.first, last), heard)
+                return self.allergies(words.without(found.first, last), heard, order)
         found = words.find(pattern("an allergy"))
         if found is None or asks_before(words, found.first):
             return words
@@ -125,7 +137,15 @@ class Contacts:
         before = words.part(0, first).find(pattern("has it"))
         if before is not None and before.last == first:
             first = before.first
-        return self.allergies(words.without(first, found.last), heard)
+        return self.allergies(words.without(first, found.last), heard, order)
+
+    def _is_in(self, what: Words, words: Words, order: OrderSeen) -> bool:
+        """Whether a dish that is named, or is on the order, comes with something."""
+        named = (self._names.longest(words.tokens, at) for at in range(len(words)))
+        dishes = {name for one in named if one is not None for name in one[1].dishes}
+        dishes |= {line.name for line in order.items}
+        known = (dish for name in dishes if (dish := self._menu.dish(name)) is not None)
+        return any(stems(what.said) == stems(one) for dish in known for one in dish.contains)
 
     def _allergic(self, listed: Words, heard: Heard) -> bool:
         named = False

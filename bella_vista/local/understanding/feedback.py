@@ -76,6 +76,10 @@ class Feedback:
         if doorstep is not None:
             heard.wish(words, "add_note", title="At the door", content=words.typed())
             return words.part(0, 0)
+        supplies = pattern("supplies").fullmatch(words.trimmed(words_of("around")).said)
+        if supplies is not None:
+            heard.wish(words, "add_note", title="For the kitchen", content=supplies["what"])
+            return words.part(0, 0)
         written = words.find(pattern("write on it"))
         if written is not None:
             content = words.typed(written.first, written.last)

@@ -5,11 +5,12 @@ import re
 from rapidfuzz import fuzz
 
 from bella_vista.local.english import vocabulary
-from bella_vista.local.english.talking import pattern, words_of
+from bella_vista.local.english.talking import pattern, said_words, words_of
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import Draft
 from bella_vista.local.understanding.names import Names
-from bella_vista.local.understanding.tokens import Found, Words
+from bella_vista.local.understanding.phrases import small_words
+from bella_vista.local.understanding.tokens import Found, Words, number_at
 
 
 class Guests:
@@ -27,7 +28,9 @@ class Guests:
             letters = "".join(filter(str.isalpha, spelled["letters"])).casefold()
             if letters == spelled["name"].casefold():
                 words = words.without_typed(spelled.start("letters"), spelled.end("letters"))
-        words = self._beside_pickup(self._begins_with(words, heard), heard)
+        words = self._titled(words, heard)
+        words = self._begins_with(words, heard)
+        words = self._fetched(self._beside_pickup(self._behind(words, heard), heard), heard)
         if words.find(pattern("pickup")) is None and words.find(pattern("delivery")) is None:
             return words
         first, place = 0, False
@@ -44,23 +47,83 @@ class Guests:
             first = last + 1
         return words
 
+    def _titled(self, words: Words, heard: Heard) -> Words:
+        """Take out a name that stands behind a title: "it's Mrs. Baker", and no Dr Pepper."""
+        tokens = words.tokens
+        for at, token in enumerate(tokens[:-1]):
+            first = at + 1 + (tokens[at + 1].word == ".")
+            named = self._names.longest(tokens, at)
+            if token.word not in words_of("titles") or (named is not None and named[0] > 1):
+                continue
+            last = first
+            while last < len(tokens) and last - first < _APART and self._may_be_name(words, last):
+                last += 1
+            if first < last and (words.capital(first) or self._is_strange(words, first)):
+                self._call_it(words, heard, at, last)
+                return words.without(at, last)
+        return words
+
     def _begins_with(self, words: Words, heard: Heard) -> Words:
         """Take out a name that a message begins with: "hi it's maria for pickup"."""
         found = words.find(pattern("begins with name"))
         if found is None or found.first or found.last >= len(words):
             return words
-        last = found.last + 1
+        last = self._strange_end(words, found.last)
         before = words.tokens[found.last - 1].word
         following = words.tokens[last].word if last < len(words) else ""
+        orders = following in words_of("begins to order") or self._gets(words, last)
         goes_on = following in words_of("after a name") or following in words_of("name here")
-        if before in words_of("name here") or not self._is_strange(words, found.last):
+        if before in words_of("name here") or last == found.last:
             return words
-        # "This is ridiculous and late": it takes a greeting to be a name.
+        # "This is ridiculous and late": it takes a greeting, or an order, to be a name.
         alone = found.last == 2 and before == "is" and not words.capital(found.last)
-        if not goes_on or alone:
+        if not (orders or (goes_on and not alone)):
             return words
         self._call_it(words, heard, found.last, last)
         return words.without(0, last + (following in words_of("name here")))
+
+    def _behind(self, words: Words, heard: Heard) -> Words:
+        """Take out a name that nothing but its place tells: "order for jamal 1 lasagna"."""
+        if heard.has("set_customer"):
+            return words
+        for found in words.find_all(pattern("a name follows")):
+            last = self._strange_end(words, found.last)
+            if last > found.last:
+                last = max(last, self._name_end(words, found.last, sure=False))
+                self._call_it(words, heard, found.last, last)
+                first = found.last - 1 if words.tokens[found.last - 1].word == "for" else found.first
+                return words.without(first, last)
+        for found in words.find_all(pattern("a name may follow")):
+            last = self._strange_end(words, found.last)
+            if last > found.last and self._ends(words, last):
+                self._call_it(words, heard, found.last, last)
+                return words.without(found.last, last)
+        return words
+
+    def _fetched(self, words: Words, heard: Heard) -> Words:
+        """Take out the name of who fetches it: "my husband Carl will pick it up"."""
+        found = words.find(pattern("before it is fetched"))
+        if found is None or not found.first or heard.has("set_customer"):
+            return words
+        at = found.first - 1
+        if not self._is_strange(words, at):
+            return words
+        self._call_it(words, heard, at, at + 1)
+        return Words(words.line, (*words.tokens[:at], *words.tokens[at + 1 :]))
+
+    def _strange_end(self, words: Words, first: int) -> int:
+        """Return where a run of words ends that can be nothing but a name."""
+        last = first
+        while last < len(words) and last - first < _LONGEST_NAME:
+            particle = words.tokens[last].word in words_of("particles") and last + 1 < len(words)
+            if not (self._is_strange(words, last) or (particle and words.capital(last + 1))):
+                break
+            last += 1
+        return last
+
+    def _ends(self, words: Words, at: int) -> bool:
+        rest = words.part(at, len(words)).trimmed(words_of("around"))
+        return not rest.tokens or words.tokens[at].stop
 
     def _beside_pickup(self, words: Words, heard: Heard) -> Words:
         """Take out a name that stands before the way: "for priya pickup"."""
@@ -95,10 +158,11 @@ class Guests:
             return False
         if not word.isalpha() or len(word) < 2 or word in words_of("not names"):
             return False
-        if word in words_of("never names") or word in words_of("no guests"):
+        never = words_of("never names") | words_of("no guests") | words_of("titles")
+        if word in never:
             return False
-        known = vocabulary.is_common(word) and word not in words_of("given names")
-        return not known
+        known = vocabulary.is_common(word) or word in said_words() or word in small_words()
+        return not known or word in words_of("given names")
 
     def _stands_apart(self, words: Words, first: int, last: int) -> bool:
         """Whether a run between two commas can be nothing but a name."""
@@ -127,6 +191,43 @@ class Guests:
             for token in run
         )
 
+    def others(self, words: Words, *, ordered: bool) -> Words:
+        """Pass over the names of those who get a dish: "Priya wants a latte, and for Tom the same".
+
+        Args:
+            words: A clause.
+            ordered: Whether something is on the order: then "and a cola for Tom" names another guest.
+        """
+        tokens, left = words.tokens, [*words.tokens]
+        dish = any(self._names.longest(tokens, at) is not None for at in range(len(tokens)))
+        for at in range(len(tokens)):
+            if not self._is_strange(words, at):
+                continue
+            before = tokens[at - 1] if at else None
+            after = words.part(at + 1, len(tokens)).said
+            gets = pattern("somebody gets").match(after)
+            if gets is not None and (before is None or before.word not in ("my", "the", "a", "an")):
+                said = len((gets["said"] or "").split())
+                left = [one for one in left if one not in tokens[at : at + 1 + said]]
+            elif before is not None and before.word == "for":
+                alike = at > 1 and tokens[at - 2].word in words_of("alike")
+                if words.part(0, at).said.endswith(_ORDERING_FOR):
+                    continue
+                if alike or self._gets(words, at + 1) or (ordered and dish and not after.strip(" .,!?")):
+                    left = [one for one in left if one not in tokens[at - 1 : at + 1]]
+        return Words(words.line, tuple(left))
+
+    def _gets(self, words: Words, at: int) -> bool:
+        """Whether it is said from here on what somebody gets: "(for Tom) a large cola"."""
+        tokens = [token for token in words.tokens[at:] if token.word != ","]
+        while tokens and tokens[0].word in ("a", "an", "the", "just", "some"):
+            tokens.pop(0)
+        if not tokens or tokens[0].stop:
+            return False
+        if tokens[0].word in words_of("alike") or number_at(tokens, 0) is not None:
+            return True
+        return self._names.longest(tokens, 0) is not None
+
     def take(self, words: Words, heard: Heard, expects: str | None) -> Words:
         """Take a name out of a clause and return what is left of it."""
         refused = "no name asked" if expects in ("name", _NAME_TOO) else "no name"
@@ -145,8 +246,8 @@ class Guests:
             read = self._bare_name(words, heard)
             if read is not None:
                 return read
-        found = words.find(pattern("name is")) or self._name_alone(words)
-        if found is not None:
+        alone = self._name_alone(words)
+        for found in (*words.find_all(pattern("name is")), *((alone,) if alone else ())):
             last = self._name_end(words, found.last, sure=True)
             if last > found.last:
                 return self._call(words, heard, found.first, found.last, last)
@@ -159,7 +260,30 @@ class Guests:
                 ):
                     continue
                 return self._call(words, heard, place.first, start, last)
+        if expects == _NAME_TOO and self._among_small_words(words, heard):
+            return words.part(0, 0)
         return self._name_first(words, heard)
+
+    def _among_small_words(self, words: Words, heard: Heard) -> bool:
+        """Take a name that is all of an answer but small words: "you can put Jonas on it"."""
+        around = words_of("around a name")
+        letter = words.find(pattern("with a letter"))
+        kept = [
+            at
+            for at, token in enumerate(words.tokens)
+            if not (token.stop or token.word in around)
+            and not (letter is not None and letter.first <= at < letter.last)
+        ]
+        if not kept or kept[-1] - kept[0] >= min(len(kept), _LONGEST_NAME):
+            return False
+        if not all(self._may_be_name(words, at) for at in kept):
+            return False
+        own = self._names.longest(words.tokens, kept[0]) is None and words.capital(kept[0])
+        alone = len(kept) == 1 and self._is_strange(words, kept[0])
+        if not (own or alone):
+            return False
+        self._call_it(words, heard, kept[0], kept[-1] + 1)
+        return True
 
     def _name_alone(self, words: Words) -> Found | None:
         """Find "name Inés", where nothing but "name" stands before it."""
@@ -244,6 +368,7 @@ class Guests:
                 last > start
                 and not words.capital(last)
                 and not self._lower_line(words, start, last)
+                and token.word not in words_of("particles")
             ):
                 break
             last += 1
@@ -260,7 +385,7 @@ class Guests:
             typed = Words.read(words.typed(index, index + 1)).tokens
             respelt = bool(typed) and typed[0].word != token.word
             strange = token.word not in vocabulary.FOODS or respelt
-            return words.capital(index) and strange
+            return (words.capital(index) or self._is_strange(words, index)) and strange
         if token.word in vocabulary.COMMON:
             return words.capital(index) and not words.line.isupper()
         return not (token.word.endswith("ing") and not words.capital(index))
@@ -312,10 +437,16 @@ class Guests:
         name = words.typed(first, last).strip(" -'.")
         if name == name.lower() or (name == name.upper() and len(name) > 3):
             name = " ".join(
-                part if part in words_of("particles") else part[:1].upper() + part[1:]
+                part if part in words_of("particles") else _capital(part)
                 for part in name.lower().split()
             )
         heard.wish(words.part(first, last), "set_customer", name=name)
+
+
+def _capital(word: str) -> str:
+    """Write a name as names are written: "O'Connor"."""
+    whole = word[:1].upper() + word[1:]
+    return whole if not whole.startswith("O'") else f"O'{whole[2:].title()}"
 
 
 def _letters_only(word: str) -> bool:
@@ -338,6 +469,10 @@ def _letters(words: Words, first: int) -> tuple[str, int]:
 _NAME_TOO = "name too"
 """Expected where a name was asked for among other things."""
 _LETTERS = re.compile(r"(?P<name>\b\w+)[\s,:;]+(?P<letters>(?:\w[-. ]){2,}\w\b)")
+_ORDERING_FOR = (
+    *("order for", "ordering for", "pickup for", "up for", "to go for", "it is for"),
+    *("this is for", "that is for", "one is for", "order is for"),
+)
 _VERY_MUCH = 90.0
 _APART = 2
 """Of how many words a name is that stands apart."""

@@ -1,7 +1,9 @@
 """Takes out how, when and where the guest gets the food."""
 
 import re
+from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from bella_vista.local.english.talking import pattern, words_of
@@ -11,6 +13,7 @@ from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.times import Clock, Told
 from bella_vista.local.understanding.tokens import Words, number_at
 from state.contact import postcode_in
+from state.hours import is_open
 from state.menu import Menu
 
 
@@ -28,6 +31,8 @@ class Handover:
         """Take it out of a clause and return what is left of it."""
         asked_when = expects in ("fulfilment", "time")
         told = self._clock.find(words, now, bare=expects == "time")
+        told = told or self._only_an_hour(words, now, asked=asked_when)
+        fetched = told is not None and told.first and words.part(0, told.first)
         if told is not None:
             words = words.without(told.first, told.last)
             day = self._clock.day_span(words, now)
@@ -37,6 +42,9 @@ class Handover:
         if _adds_postcode(words, heard):
             return words.part(0, 0)
         kind, address, words = self._kind(words, expects)
+        if kind is None and fetched and (gets := fetched.find(pattern("gets it"))) is not None:
+            if gets.last == len(fetched):
+                kind, words = "pickup", words.without(gets.first, gets.last)
         if kind is None and told is None:
             return words
         if (
@@ -66,6 +74,20 @@ class Handover:
         )
         return words
 
+    def _only_an_hour(self, words: Words, now: datetime, *, asked: bool) -> Told | None:
+        """Find an hour that stands alone beside the way, or where that was asked for: "8 is fine"."""
+        if not (asked or any(words.find(pattern(way)) for way in ("pickup", "delivery"))):
+            return None
+        stops = [at for at, token in enumerate(words.tokens) if token.stop]
+        for first, last in pairwise((-1, *stops, len(words))):
+            run = words.part(first + 1, last)
+            if pattern("only an hour").fullmatch(run.said) is None:
+                continue
+            told = self._clock.find(run, now, bare=True)
+            if told is not None and told.at is not None and is_open(self._house, told.at):
+                return replace(told, first=first + 1, last=last)
+        return None
+
     def address(self, words: Words) -> str | None:
         """Find where a question about delivery would have it: "can you deliver to 12 High Street?"."""
         kind, address, _ = self._kind(words, None)
@@ -78,6 +100,10 @@ class Handover:
         if delivery is None:
             return False
         return not delivery.postcodes or postcode_in(address, delivery.postcodes)[0] is not None
+
+    def _has_postcode(self, address: str) -> bool:
+        codes = self._house.delivery.postcodes if self._house.delivery is not None else ()
+        return postcode_in(address, codes)[0] is not None
 
     def _kinds(self) -> list[str]:
         kinds = (("pickup", self._house.pickup), ("delivery", self._house.delivery))
@@ -148,6 +174,9 @@ class Handover:
         bare = self._bare_address(words)
         if bare is not None:
             return "delivery", bare, words.part(0, 0)
+        begun = self._address_first(words)
+        if begun is not None and self._has_postcode(begun):  # and something else behind it
+            return "delivery", begun, words.part(self._address_end(words, 0), len(words))
         for at, token in enumerate(words.tokens):  # "one doner to Weserstraße 12"
             run = words.part(at + 1, len(words))
             if at and token.word == "to" and (bare := self._bare_address(run)):
@@ -269,7 +298,11 @@ class Handover:
         if number_at(words.tokens, first) is not None or run[0] in ("a", "an", "no", "without"):
             return False
         if any(self._names.longest(words.tokens, first + i) is not None for i in range(len(run))):
-            return words.capital(first) and any(word[0].isdigit() for word in run)
+            last = [token.word for token in tokens[len(run) + 1 : len(run) + 3]]  # ", NY 10003"
+            before_postcode = any(_POSTCODE.fullmatch(word) for word in last)
+            return words.capital(first) and (
+                before_postcode or any(word[0].isdigit() for word in run)
+            )
         return words.capital(first) or any(word[0].isdigit() for word in run)
 
 

@@ -112,6 +112,8 @@ class Paying:
         # Said with how it is paid, "card and ten percent" names a tip.
         paid = expects == "choice" or words.find(pattern("method alone")) is not None
         beside = paid and pattern("a percentage").search(words.said) is not None
+        staff = words.find(pattern("for the staff")) is not None and self._money(words) is not None
+        beside = beside or ((paid or expects == "amount") and staff) or _with_a_number(words)
         if tip is None and expects != "amount" and not bare and not beside:
             return words
         if tip is not None and (asks_before(words, tip.first) or words.said.endswith("?")):
@@ -125,8 +127,12 @@ class Paying:
 
     def _offered(self, words: Words) -> Decimal | None:
         """Find which of the tips that were offered is meant: "the middle one"."""
-        found = pattern("first of").fullmatch(words.trimmed(words_of("around")).said)
+        said = words.trimmed(words_of("around")).said
         suggested = self._house.tip.suggested
+        for way, pick in (("least tip", min), ("most tip", max)):
+            if suggested and pattern(way).fullmatch(said) is not None:
+                return pick(suggested)
+        found = pattern("first of").fullmatch(said)
         if found is None:
             return None
         number = numbers.ORDINALS.get(found["ordinal"], 0)
@@ -287,6 +293,16 @@ def _decimal(words: Words, index: int) -> tuple[Decimal | None, int]:
     if read is None:
         return None, 0
     return Decimal(read[0]), read[1]
+
+
+def _with_a_number(words: Words) -> bool:
+    """Whether nothing but a way of paying and a number is said: "card, 15"."""
+    way = words.find(pattern("method alone"))
+    if way is None:
+        return False
+    rest = words.without(way.first, way.last).trimmed(words_of("around"))
+    number = number_at(rest.tokens, 0) if rest.tokens else None
+    return number is not None and number[1] == len(rest)
 
 
 def _of_the_bill(words: Words) -> bool:

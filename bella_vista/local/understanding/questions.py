@@ -388,7 +388,7 @@ class Questions:
         if first[0] not in ("is", "are", "does", "do", "has", "was"):
             return None
         if first[0] == "do" and first[1:] and first[1] not in _ASKED_OF:
-            return None  # "do a dozen knots"
+            return None  # "do a dozen knots", "well, do the lasagna"
         pieces = cut(words, self._names)
         named = next((piece.dishes for piece in pieces if len(piece.dishes) == 1), None)
         if named is None and things and pattern("asks is with").fullmatch(words.said):
@@ -406,7 +406,7 @@ class Questions:
         asked = [token.stem for token in words.tokens]
         for section in self._menu.sections:
             headings = {word for name in (section.name, *section.aliases) for word in stems(name)}
-            headings -= _stems_of("every heading")
+            headings -= _stems_of("every heading") | vocabulary.FUNCTION_WORDS
             if headings & set(asked):
                 return section.name
             if course is not None and headings & {
@@ -454,4 +454,4 @@ def _stems_of(name: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words_of(name))
 
 
-_ASKED_OF = frozenset("you they we i u any all your the these those".split())
+_ASKED_OF = frozenset("you they we i u any".split())

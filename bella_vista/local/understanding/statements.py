@@ -24,17 +24,17 @@ class Statements:
     """
 
     def __init__(self, menu: Menu, names: Names) -> None:
-        self._contacts = Contacts(menu)
+        self._contacts = Contacts(menu, names)
         self._guests = Guests(names)
         self._paying = Paying(menu)
         self._feedback = Feedback()
         self._handover = Handover(menu, names)
 
-    def whole(self, words: Words, heard: Heard) -> Words:
+    def whole(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
         """Take out what may go over several clauses, and return what is left of a message."""
         if self._feedback.is_note(words) and words.find(pattern("my contact")) is None:
-            return self._contacts.allergies(words, heard)  # a number in it is another person's
-        return self._guests.whole(self._contacts.take(words, heard), heard)
+            return self._contacts.allergies(words, heard, order)  # a number in it is another person's
+        return self._guests.whole(self._contacts.take(words, heard, order), heard)
 
     def address(self, words: Words) -> str | None:
         """Find the address a question about delivery names."""
@@ -64,6 +64,7 @@ class Statements:
             heard.meant("age")
             words = words.without(age.first, age.last)
         words = self._paying.coupon(words, heard, order)
+        words = self._guests.others(words, ordered=bool(order.items))
         words = self._guests.take(words, heard, expects)
         words = self._feedback.rating(words, heard, expects)
         words = self._paying.take(words, heard, order, expects)

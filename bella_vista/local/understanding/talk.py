@@ -54,6 +54,8 @@ class Talk:
         words = self._done_last(self._thanks_last(self._greeting(self._over(words))))
         said = bare(words)
         meant = [intent for intent in _WHOLE if pattern(intent).fullmatch(said)] if said else []
+        if self._expects == "name too" and words.tokens and said in words_of("given names"):
+            return words
         if not meant and pattern("done").fullmatch(_begun(said)):
             meant = ["done"]  # "okay, done"
         if "complaint" in meant and pattern("status").fullmatch(said):

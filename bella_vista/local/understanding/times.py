@@ -170,6 +170,8 @@ def _read_hour(match: re.Match[str]) -> tuple[int, int, str] | None:
         hour, minute = int(first), int(second[:2])
     if hour is None:
         return None
+    if given.get("shift") and "relative" not in given:  # "half six"
+        minute = 30
     if given.get("minute"):
         minute = _number(given["minute"]) or 0
     relative = given.get("relative")

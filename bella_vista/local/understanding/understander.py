@@ -25,7 +25,7 @@ from bella_vista.local.understanding.meaning import (
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.pending import Pending
-from bella_vista.local.understanding.pieces import STOP, cut
+from bella_vista.local.understanding.pieces import NAME, STOP, WORD, cut
 from bella_vista.local.understanding.questions import Questions
 from bella_vista.local.understanding.statements import Statements
 from bella_vista.local.understanding.talk import Talk, comment, kept
@@ -188,7 +188,7 @@ class _Hearing:
                 self._expects = {"time": "time", "tip": "amount"}[str(pending.facts["needs"])]
             elif pending.code == "not_valid" and pending.facts.get("field") == "rating":
                 self._expects = "rating"
-        words = self._house.statements.whole(words, self._heard)
+        words = self._house.statements.whole(words, self._heard, self._order)
         if self._expects == "rating":
             words = self._house.statements.rating(words, self._heard)
         for clause in clauses(words, self._house.names):
@@ -232,10 +232,18 @@ class _Hearing:
                 return
             words = rest
         words = self._without_statements(words)
+        if self._expects in _NO_FOOD and self._pending is None and self._is_bare(words):
+            return
         if self._left and self._gap:
             self._left.append(_PAUSE)
         self._gap = False
         self._left.extend(words.tokens)
+
+    def _is_bare(self, words: Words) -> bool:
+        """Whether nothing of an order is said: an answer to what was asked of something else."""
+        pieces = cut(words, self._house.names)
+        ordering = (WORD, NAME, lexicon.TAKE, lexicon.MAKE, lexicon.SWAP, lexicon.DROP)
+        return not any(piece.does(*ordering) for piece in pieces)
 
     def _declines(self, words: Words) -> bool:
         """Whether the guest declines what is not on the order: "no garlic knots", "no dessert today"."""
@@ -273,6 +281,8 @@ class _Hearing:
         said = words.said
         if asked.kind == "service" and pattern("wishes for a time").match(said) is not None:
             return any(words.find(way) is not None for way in patterns_of("hours"))
+        if asked.kind in _OF_THE_HOUSE and pattern("asks to note").match(said) is not None:
+            return True
         if asked.kind == "service" and said.startswith(_BRINGS):
             return any(piece.dishes for piece in cut(words, self._house.names))
         if asked.kind in ("facts", "service") and said.split()[1:2] == ["i"]:
@@ -379,6 +389,8 @@ class _Hearing:
 
 
 _LONGEST_NAME = 5
+_NO_FOOD = frozenset({"fulfilment", "time", "address", "name", "choice", "amount", "rating"})
+"""What is asked for when a number alone is none of the food."""
 _OF_THE_HOUSE = frozenset({"facts", "allergens", "diets", "service"})
 _OF_A_DISH = frozenset({"contents", "price"})
 _PAUSE = Token(".", ".", 0, 0, stop=True)

@@ -102,6 +102,8 @@ def test_a_security_code_is_taken_out(text: str, cut: str) -> None:
         "one, two, three pizzas",
         "12 Carmine Street, New York 10012",
         "12 Carmine Street, New York 10012-1234",
+        "533 Carmine Street, apartment 204, 10012",
+        "533 Carmine Street apt. #1204 10012",
         "5 Bleecker St, 10012, +1 212 555 0142",
         "it is 10012 and 212-555-0142",
         "(212) 555-0142",
