@@ -386,12 +386,12 @@ class Accounting:
             for option in said.options:
                 off = Option(option.entity, no=True)
                 had = replace(option, no=False)
-                gone = any(  # "take off the coke", and it went with what must be one of them
+                left = any(  # "take off the coke", and it went with what must be one of them
                     line.quantity < line.had or line.things[0].names != line.before[0].names
                     for line in lines
                     if any(self._with(thing, had) for thing in line.before)
                 )
-                if not gone and not any(self._has(line, off, just_now=True) for line in lines):
+                if not left and not any(self._has(line, off, just_now=True) for line in lines):
                     return off.words
             return None
         gone = [line for line in lines if line.quantity < line.had]
@@ -815,7 +815,11 @@ class Accounting:
             change.startswith("no ") and said <= set(stems(change)) for change in thing.changes
         ):
             for name in thing.names:
-                means = {one for words in self._kitchen.made(name, option.words) or () for one in stems(words)}
+                means = {
+                    one
+                    for words in self._kitchen.made(name, option.words) or ()
+                    for one in stems(words)
+                }
                 for content in map(set, map(stems, self._kitchen.contents(name))):
                     if said <= content or means == content:
                         return True  # the chashu of a ramen that comes with pork

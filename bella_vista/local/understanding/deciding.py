@@ -179,9 +179,7 @@ class Deciding:
             best.cost += LOST * len(best.lost)
             accounted.append(best)
 
-    def _items(
-        self, reading: Reading, known: Sequence[Item]
-    ) -> tuple[list[Said], Sequence[Passed]]:
+    def _items(self, reading: Reading, known: Sequence[Item]) -> tuple[list[Said], list[Passed]]:
         """Return what is said, with "the tea" for the iced tea that was ordered, where there is no other."""
         said, passed = items(reading)
         ordered = [(item, self.index.bit(item.name or "")) for item in known]

@@ -361,7 +361,9 @@ class Index:
         for dish in self._menu.dishes:
             entity = self._entities[self._bits[dish.name].bit_length() - 1]
             *first, last = stems(dish.name)
-            counted = [one for name in (dish.name, *dish.aliases) if (one := stems(name))[0] in _COUNTS]
+            counted = [
+                one for name in (dish.name, *dish.aliases) if (one := stems(name))[0] in _COUNTS
+            ]
             for group in self._menu.groups(dish) if first else ():
                 for choice in group.choices:
                     words = stems(choice.name)
