@@ -477,7 +477,8 @@ class Settling:
         if draft is None:
             return part, question
         changes = list(draft.fields.get("modifications", ()))
-        said = self._menu.size(dish, part.size) if part.size else None
+        # As it was settled: "a can" of what has one size says no size.
+        said = draft.fields.get("size") if part.size else None
         return replace(part, size=said, changes=changes), None
 
     def _draft(self, item: Item, **more: Any) -> Draft:

@@ -234,10 +234,12 @@ def number_at(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
 
     >>> number_at(tokenize("half a dozen eggs"), 0)
     (6, 3)
+    >>> number_at(tokenize("a couple"), 1)
+    (2, 1)
     >>> number_at(tokenize("twenty five"), 0)
     (25, 2)
     """
-    for length in (4, 3, 2, 1):
+    for length in range(min(4, len(tokens) - index), 0, -1):
         phrase = " ".join(token.word for token in tokens[index : index + length])
         if phrase in numbers.COUNTS:
             return numbers.COUNTS[phrase], length

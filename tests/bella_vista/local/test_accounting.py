@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bella_vista.local.understanding.meaning import LineSeen, OrderSeen
@@ -91,6 +91,36 @@ def test_no_row_of_order_words_crashes_it(words: list[str]) -> None:
 
     lines = {str(draft.fields.get("line_id")) for draft in result.commands}
     assert lines <= {"L1", "L2", "None"}
+
+
+COMBO = {
+    "quantity": 1,
+    "name": "Lunch for two",
+    "parts": [
+        {"name": "Margherita", "size": "small"},
+        {"name": "Soup of the day"},
+        {"name": "Cola"},
+    ],
+}
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(
+    words=st.lists(
+        st.sampled_from(
+            "make the soup a can bottle bowl glass couple dozen half of lunch for two margherita cola lemonade"
+            " small large with and no that be instead we are one ,".split()
+        ),
+        min_size=1,
+        max_size=9,
+    ),
+    order=st.sampled_from(([], [COMBO])),
+)
+@example(words="can the soup be a can".split(), order=[COMBO])
+def test_no_row_of_words_about_a_combo_crashes_it(words: list[str], order: list[Any]) -> None:
+    line = {"say": " ".join(words), "order": order, "end": []}
+
+    assert verdict("corner-table", line, understood("corner-table", line))
 
 
 def _line(one: Wish) -> dict[str, Any]:
