@@ -62,8 +62,12 @@ _PLACE_WORDS = re.compile(
     r"|order(?: number)?|table)\b",
     re.IGNORECASE,
 )
-_FLAT_BEFORE = re.compile(r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE)
-_FLAT_BEFORE = re.compile(r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE)
+_FLAT_BEFORE = re.compile(
+    r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE
+)
+_FLAT_BEFORE = re.compile(
+    r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE
+)
 _PLACE_BEFORE = re.compile(_PLACE_WORDS.pattern + r"[^.!?]{0,40},\s*$", re.IGNORECASE)
 _NUMBERED_BEFORE = re.compile(
     r"\b(?:order|reservation|booking|ticket|invoice|reference|voucher)(?: number| no\.?| id)?[\s:#]*$",

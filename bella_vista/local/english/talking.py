@@ -28,7 +28,9 @@ def words_of(name: str) -> frozenset[str]:
 def said_words() -> frozenset[str]:
     """Return every word that a pattern or a list of English has, but for names: it may be no name."""
     names = ("given names", "particles")
-    lines = (line for name, block in blocks("talking").items() if name not in names for line in block)
+    lines = (
+        line for name, block in blocks("talking").items() if name not in names for line in block
+    )
     return frozenset(word for line in lines for word in re.findall(r"[a-z]{2,}", line))
 
 

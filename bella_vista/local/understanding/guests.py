@@ -91,7 +91,9 @@ class Guests:
             if last > found.last:
                 last = max(last, self._name_end(words, found.last, sure=False))
                 self._call_it(words, heard, found.last, last)
-                first = found.last - 1 if words.tokens[found.last - 1].word == "for" else found.first
+                first = (
+                    found.last - 1 if words.tokens[found.last - 1].word == "for" else found.first
+                )
                 return words.without(first, last)
         for found in words.find_all(pattern("a name may follow")):
             last = self._strange_end(words, found.last)
@@ -213,7 +215,11 @@ class Guests:
                 alike = at > 1 and tokens[at - 2].word in words_of("alike")
                 if words.part(0, at).said.endswith(_ORDERING_FOR):
                     continue
-                if alike or self._gets(words, at + 1) or (ordered and dish and not after.strip(" .,!?")):
+                if (
+                    alike
+                    or self._gets(words, at + 1)
+                    or (ordered and dish and not after.strip(" .,!?"))
+                ):
                     left = [one for one in left if one not in tokens[at - 1 : at + 1]]
         return Words(words.line, tuple(left))
 

@@ -33,7 +33,9 @@ class Statements:
     def whole(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
         """Take out what may go over several clauses, and return what is left of a message."""
         if self._feedback.is_note(words) and words.find(pattern("my contact")) is None:
-            return self._contacts.allergies(words, heard, order)  # a number in it is another person's
+            return self._contacts.allergies(
+                words, heard, order
+            )  # a number in it is another person's
         return self._guests.whole(self._contacts.take(words, heard, order), heard)
 
     def address(self, words: Words) -> str | None:

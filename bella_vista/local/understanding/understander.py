@@ -207,6 +207,11 @@ class _Hearing:
         if self._expects in (None, "open") and self._declines(words):
             self._heard.meant("no")
             return
+        if (other := words.find(pattern("asks another"))) is not None:
+            self._heard.meant("wait")
+            words = self._without_aside(words, other.first)
+            if not _content(words):
+                return
         asked = self._house.questions.find(words, self._known)
         wish = asked is not None and self._is_wish(asked, words)
         if wish:
@@ -244,6 +249,11 @@ class _Hearing:
         pieces = cut(words, self._house.names)
         ordering = (WORD, NAME, lexicon.TAKE, lexicon.MAKE, lexicon.SWAP, lexicon.DROP)
         return not any(piece.does(*ordering) for piece in pieces)
+
+    def _without_aside(self, words: Words, first: int) -> Words:
+        """Leave out what is asked of somebody else; what follows an "okay" is the order again."""
+        again = words.part(first, len(words)).find(pattern("goes on after asking"))
+        return words.part(first + again.last, len(words)) if again is not None else words.part(0, 0)
 
     def _declines(self, words: Words) -> bool:
         """Whether the guest declines what is not on the order: "no garlic knots", "no dessert today"."""
