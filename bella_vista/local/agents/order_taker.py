@@ -136,7 +136,8 @@ class OrderTakerPolicy(Policy):
         declines = now.meant("no") and not now.heard.commands  # "no, two tiramisus"
         if now.topic is Topic.CONFIRM or (declines and not now.scene.opening):
             return say("ask wanted change")
-        if now.topic is Topic.ANYTHING_ELSE and now.meant("yes") and not now.heard.answers:
+        more = now.meant("yes") and not (now.heard.answers or now.heard.commands)
+        if now.topic is Topic.ANYTHING_ELSE and more:
             return say("ask wanted more")
         return say("ask anything_else")
 

@@ -438,3 +438,9 @@ def test_a_part_of_a_combo_is_named_again_with_how_it_is_to_be() -> None:
         {"name": "Causa limeña"},
         {"name": "Inca Kola"},
     ]
+
+
+def test_a_name_without_a_greeting_is_a_name_before_a_pickup() -> None:
+    said = wishes("it's kenji for pickup, a tiramisu")
+    assert said[0] == {"op": "set_customer", "name": "Kenji"}
+    assert [one["op"] for one in said] == ["set_customer", "set_fulfilment", "add_item"]
