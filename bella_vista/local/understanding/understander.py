@@ -291,6 +291,8 @@ class _Hearing:
         said = words.said
         if asked.kind == "service" and pattern("wishes for a time").match(said) is not None:
             return any(words.find(way) is not None for way in patterns_of("hours"))
+        if pattern("asks to use").match(said) and self._house.statements.names_code(words):
+            return True
         if asked.kind in _OF_THE_HOUSE and pattern("asks to note").match(said) is not None:
             return True
         if asked.kind == "service" and said.startswith(_BRINGS):

@@ -444,3 +444,30 @@ def test_a_name_without_a_greeting_is_a_name_before_a_pickup() -> None:
     said = wishes("it's kenji for pickup, a tiramisu")
     assert said[0] == {"op": "set_customer", "name": "Kenji"}
     assert [one["op"] for one in said] == ["set_customer", "set_fulfilment", "add_item"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("I have a code, welcome ten", "my code is W-E-L-C-O-M-E-10", "can I use welcome10"),
+        *("code welcome one zero", "the welcome ten coupon please", "w e l c o m e 1 0"),
+    ],
+)
+def test_a_code_is_said_or_spelled(text: str) -> None:
+    assert upon_a_lasagna(text) == [{"op": "apply_coupon", "code": "WELCOME10"}]
+
+
+def test_a_code_is_spelt_otherwise_and_its_number_is_not() -> None:
+    assert upon_a_lasagna("the code neighbour5") == [{"op": "apply_coupon", "code": "NEIGHBOR5"}]
+    assert upon_a_lasagna("the code neighbor 6") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("is there anyone I can talk to", "could you have a person call me"),
+        "can you put me through to the restaurant",
+    ],
+)
+def test_a_person_is_asked_for(text: str) -> None:
+    assert [one["op"] for one in upon_a_lasagna(text)] == ["call_person"]
