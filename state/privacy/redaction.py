@@ -65,15 +65,6 @@ _PLACE_WORDS = re.compile(
 _FLAT_BEFORE = re.compile(
     r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE
 )
-<<<<<<< HEAD
-||||||| merged common ancestors
-_FLAT_BEFORE = re.compile(r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE)
-_FLAT_BEFORE = re.compile(r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE)
-=======
-_FLAT_BEFORE = re.compile(
-    r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE
-)
->>>>>>> dialog
 _PLACE_BEFORE = re.compile(_PLACE_WORDS.pattern + r"[^.!?]{0,40},\s*$", re.IGNORECASE)
 _NUMBERED_BEFORE = re.compile(
     r"\b(?:order|reservation|booking|ticket|invoice|reference|voucher)(?: number| no\.?| id)?[\s:#]*$",
