@@ -569,7 +569,7 @@ class Index:
         for word, mask in found.items():
             entity = self._entity("variant", word)
             entity.mask = mask
-            self._name((word,), entity, 0.7, whole=False)
+            self._name((word,), entity, 0.4, whole=False)
 
     def _of_combos(self) -> None:
         for bit, parts in self.parts.items():

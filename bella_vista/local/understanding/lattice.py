@@ -435,6 +435,8 @@ def _phrases(
             for edge in inside
         ):
             cost += FILLER_ON_NAME
+        if phrase.does == "note" and any(edge.does == "variant" for edge in here):
+            cost += 0.4
         if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
             cost += 1.0
         if phrase.does == "correct" and phrase.words in _LONE:

@@ -403,6 +403,8 @@ class Search:
             mask, cost = entity.mask, cost + MISFIT
         if state[NUM] < 2 and (state[SIZE] or state[SAID]):
             cost += PAUSED if state[JOINT] == _COMMA else STOPPED if state[JOINT] == _STOP else 0.0
+        if state[NUM] > 0 and state[JOINT] == _WITH:
+            cost += PAUSED  # "two combos, one with a cola": one of the combos
         if state[JOINT] != _ON and state[OWN] != self._index.all:
             # "No spaghetti carbonara" leaves nothing off a carbonara.
             cost += NOT_IN_IT if mask & state[OWN] else NOT_IN_IT + MISFIT
