@@ -796,7 +796,11 @@ class Accounting:
             change.startswith("no ") and said <= set(stems(change)) for change in thing.changes
         ):
             for name in thing.names:
-                means = {one for words in self._kitchen.made(name, option.words) or () for one in stems(words)}
+                means = {
+                    one
+                    for words in self._kitchen.made(name, option.words) or ()
+                    for one in stems(words)
+                }
                 for content in map(set, map(stems, self._kitchen.contents(name))):
                     if said <= content or means == content:
                         return True  # the chashu of a ramen that comes with pork

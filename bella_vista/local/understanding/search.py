@@ -453,7 +453,9 @@ class Search:
 
     def _combo(self, state: State, edge: Edge, place: int) -> float:
         several = self._index.parts.items()
-        having = sum(bit for bit, parts in several if bit & edge.entity.mask and parts & state[MASK])
+        having = sum(
+            bit for bit, parts in several if bit & edge.entity.mask and parts & state[MASK]
+        )
         state[MASK] = having
         state[HEAD] = edge.entity.number
         self._act(state, "combo", edge, place, (_follows(state, "the"), having))
