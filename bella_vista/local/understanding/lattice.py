@@ -460,8 +460,10 @@ def _phrases(
             cost += 0.25
         if phrase.does == "instead-of" and phrase.words == "not":
             cost += 0.7
-        if phrase.does == "filler" and named and len(words) == 1:
-            cost += FILLER_ON_NAME
+        if phrase.does == "filler" and (
+            named if len(words) == 1 else _sized(edges[first:end], end)
+        ):
+            cost += FILLER_ON_NAME  # "as a main" may be a size
         if phrase.does == "swap" and len(words) == 1 and index.knows(tokens[first].stem):
             cost += FILLER_ON_NAME  # a "sub" may be a sandwich
         here.append(
@@ -469,6 +471,11 @@ def _phrases(
                 phrase.does, end, cost, value=_value(phrase.does, phrase.value), words=phrase.words
             )
         )
+
+
+def _sized(inside: Sequence[Sequence[Edge]], end: int) -> bool:
+    """Whether a size ends with some words."""
+    return any(edge.does == "size" and edge.end == end for here in inside for edge in here)
 
 
 def _value(does: str, value: str) -> str | int:
