@@ -12,6 +12,7 @@ from state.allergens import families_of
 from state.contact import email_of, phone_of
 from state.errors import NotValid
 from state.menu import Menu
+from state.menu.words import stems
 from state.privacy.digits import digits_said
 
 
@@ -20,6 +21,7 @@ class Contacts:
 
     def __init__(self, menu: Menu) -> None:
         self._house = menu.restaurant
+        self._contents = {one for dish in menu.dishes for it in dish.contains for one in stems(it)}
 
     def take(self, words: Words, heard: Heard) -> Words:
         """Take them out of a message and return what is left of it."""
@@ -99,8 +101,11 @@ class Contacts:
         """Note what a person must not have, in the guest's word; a question about it notes nothing."""
         found = words.find(pattern("no i am allergic"))
         if found is not None:
-            self._allergic(words.part(*found.span(words, "what")), heard)
-            return words.without(found.first, found.last)
+            first, last = found.span(words, "what")
+            what = words.part(first, last)
+            self._allergic(what, heard)
+            ordered = found.first > 1 and any(one.stem in self._contents for one in what.tokens)
+            return words.without(last if ordered else found.first, found.last)
         for name in ("allergic to", "allergy to", "cannot eat"):
             found = words.find(pattern(name))
             own = name == "allergic to"  # "what can I have if I am allergic to nuts?"

@@ -435,6 +435,9 @@ def _phrases(
             for edge in inside
         ):
             cost += FILLER_ON_NAME
+        if phrase.does == "side":
+            for edge in edges[end - 1]:
+                edge.cost += 1.0 if edge.end == end and edge.does == "dish" else 0.0
         if phrase.does == "note" and any(edge.does == "variant" for edge in here):
             cost += 0.4
         if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
