@@ -46,7 +46,7 @@ _NEW_BY_THE = 0.5
 _LIKE_A_DISH = 1.2
 """What it costs to take the name of a dish that is on the order for an option."""
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
-_DEALT = 0.4
+_DEALT = 1.0
 """How much likelier a split is that deals out exactly as many as were ordered."""
 _STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
 _THESE = ("all", "them", "it")

@@ -583,6 +583,10 @@ class Search:
         state[NEG] = False
         return 0.0
 
+    def _much(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "much", edge, place)
+        return 0.0
+
     def _deny(self, state: State, edge: Edge, place: int) -> float | None:
         if state[PEND]:
             return None
@@ -812,6 +816,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     ),
     "pointed": lambda _, s, e: bool(s[FLAGS] & POINTED),
     "unsized": lambda _, s, e: s[SIZE] == 0,
+    "trailing": lambda _, s, e: not s[PEND] and not s[NEG] and _follows(s, "option"),
     "pending": lambda _, s, e: bool(s[PEND]),
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (_WITH, _AND),
     "known": lambda search, s, e: search._known,
