@@ -129,6 +129,7 @@ RULES = """
   any          amount     -                  begin pend              before  begin.amount
   before       amount     -                  pend                    before  0.1
   after        amount     -                  pend                    after   0.05
+  after        amount     trailing           much                    after   0.5
   any          no         -                  begin deny              before  begin.no
   any          no-extra   -                  begin deny              before  begin.no
   before       no-extra   -                  deny                    before  0.3

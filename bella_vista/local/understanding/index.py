@@ -571,7 +571,7 @@ class Index:
         for word, mask in found.items():
             entity = self._entity("variant", word)
             entity.mask = mask
-            self._name((word,), entity, 0.7, whole=False)
+            self._name((word,), entity, 0.4, whole=False)
 
     def _of_combos(self) -> None:
         for bit, parts in self.parts.items():
@@ -639,6 +639,8 @@ def _runs(name: str, *, options: bool = False) -> Iterator[tuple[Stems, int, str
             run = words[first : first + length]
             if all(word in _NO_PART for word in run):
                 continue
+            if all(word in _TASTES for word in run):
+                continue  # "spicy" is no spicy mayo
             if not options:
                 if all(word in vocabulary.ADJECTIVES for word in run):
                     continue
@@ -688,6 +690,7 @@ SAME_WORD, OTHER_WORDS = _same_words()
 _JOINTS = frozenset(
     stem(word) for word in "a an the of and n with de la di al in on y et e con".split()
 )
+_TASTES = frozenset(stem(word) for word in "spicy hot sweet cold mild sour fresh".split())
 _NO_PART = frozenset(
     stem(word) for word in "no not free style with and of the size on in n it is as by".split()
 ) | {str(number) for number in range(21)}

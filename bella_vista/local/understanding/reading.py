@@ -442,6 +442,9 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             to.options.append(option)
             to.told.extend(range(act.first, edge.end))
             to.ends = edge.end
+        case "much":
+            if to.options:
+                to.options[-1].amount = str(edge.value)
         case "replaced":
             to.replaced.append(Option(edge.entity))
         case "half":

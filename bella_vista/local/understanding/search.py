@@ -408,6 +408,8 @@ class Search:
             mask, cost = entity.mask, cost + MISFIT
         if state[NUM] < 2 and (state[SIZE] or state[SAID]):
             cost += PAUSED if state[JOINT] == _COMMA else STOPPED if state[JOINT] == _STOP else 0.0
+        if state[NUM] > 0 and state[JOINT] == _WITH:
+            cost += PAUSED  # "two combos, one with a cola": one of the combos
         if state[JOINT] != _ON and state[OWN] != self._index.all:
             # "No spaghetti carbonara" leaves nothing off a carbonara.
             cost += NOT_IN_IT if mask & state[OWN] else NOT_IN_IT + MISFIT
@@ -585,6 +587,10 @@ class Search:
             return None  # "remove the pineapple and put extra ham"
         state[PEND] = (*state[PEND], ("amount", edge.value) if kind == "amount" else ("half", kind))
         state[NEG] = False
+        return 0.0
+
+    def _much(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "much", edge, place)
         return 0.0
 
     def _deny(self, state: State, edge: Edge, place: int) -> float | None:
@@ -836,6 +842,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     ),
     "pointed": lambda _, s, e: bool(s[FLAGS] & POINTED),
     "unsized": lambda _, s, e: s[SIZE] == 0,
+    "trailing": lambda _, s, e: not s[PEND] and not s[NEG] and _follows(s, "option"),
     "pending": lambda _, s, e: bool(s[PEND]),
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (_WITH, _AND),
     "known": lambda search, s, e: search._known,
