@@ -325,9 +325,10 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
-    for before, after in pairwise(said):
-        changes = before.recounts or before.verb == "change" or before.correct or before.exact
-        after.recounts = after.recounts or (changes and before.counts and after.goes_on_counting)
+    for one, another in pairwise(said):
+        changes = one.recounts or one.verb == "change" or one.correct or one.exact
+        if changes and one.counts and another.goes_on_counting:
+            another.recounts = True
     return said, passed
 
 
