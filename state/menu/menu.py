@@ -66,12 +66,18 @@ class Menu(Part):
 
     @cached_property
     def _other_names(self) -> Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]:
-        """The aliases of all choices by name: a dish may contain what others have as a choice."""
+        """Other names of what dishes contain: those of the same thing where it is a choice."""
         found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         for group in self.options.values():
+            kind = (group.name, *group.aliases) if len(group.choices) == 1 else ()
             for choice in group.choices:
-                found.setdefault(stems(choice.name), []).extend(map(stems, choice.aliases))
+                others = map(stems, (*choice.aliases, *kind))
+                found.setdefault(stems(choice.name), []).extend(others)
         return found
+
+    def other_names(self, content: str) -> Sequence[tuple[str, ...]]:
+        """Return the stems of other names for what a dish contains: "whip" for whipped cream."""
+        return self._other_names.get(stems(content), ())
 
     @cached_property
     def _dishes_by_name(self) -> Mapping[str, Dish]:

@@ -1072,6 +1072,9 @@ class Carrying:
 
     def _again(self, said: Said) -> None:
         out = self._out
+        recounted = [one for one in out.touched if one.line and one.quantity != one.line.quantity]
+        if said.ref == "same" and not said.more and not said.described and recounted:
+            return  # "make that two, my husband wants the same"
         if said.both and out.there and not out.items:
             for item in out.there:
                 out.repeat(item, said)  # "another of each"

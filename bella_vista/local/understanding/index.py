@@ -406,11 +406,13 @@ class Index:
             return entity
 
         of_group: dict[str, int] = {}
+        containing: dict[Stems, int] = {}
         for dish in self._menu.dishes:
             bit = self._bits[dish.name]
             for name in dish.options:
                 of_group[name] = of_group.get(name, 0) | bit
             for content in dish.contains:
+                containing[stems(content)] = containing.get(stems(content), 0) | bit
                 for way in self._ways(stems(content)):
                     entity = option(way, content)
                     entity.mask |= bit
@@ -460,9 +462,11 @@ class Index:
                     if choice.name == group.default:
                         usual = [(("regular", *way), words) for way, words in spoken]
                         spoken += usual  # "the regular red sauce"
+                    bits = containing.get(stems(choice.name), 0)
                     for way, words in spoken:
                         entity = option(way, words)
-                        entity.mask |= mask
+                        entity.mask |= mask | bits
+                        entity.own |= bits
                         if group.counted:
                             entity.tallied |= mask
                         if group.amounts:

@@ -283,7 +283,10 @@ class Outcome:
         """Order some more of a thing, with what is said to be different."""
         fresh = item.copy(said.count or 1)
         fresh.spoken, fresh.copied, fresh.yielding = said.place, True, len(fresh.changes)
-        self.give(fresh, said)
+        for part in said.parts:
+            self.takes_part(fresh, self.make(part))
+        gone = [one for one in said.replaced if not self.called(item.parts, one.words)]
+        self.give(fresh, replace(said, replaced=gone))
         self.add(fresh)
 
     # -- changing a thing ------------------------------------------------------------------------------------

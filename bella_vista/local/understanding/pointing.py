@@ -72,8 +72,10 @@ def _meant(
     """Return what a run of names means, where it is one thing on the order."""
     one = run[-1] if run[-1].does == "one" else None
     named = [edge for edge in run if edge.does != "one"]
-    if one is None and len(named) == 1 and not _named_in_part(words, first, named[0], known):
-        return None
+    if one is None and len(named) == 1:
+        is_made = _removed(words, first) and _made_of(named[0], known, index, kitchen)
+        if not is_made and not _named_in_part(words, first, named[0], known):
+            return None
     if one is None and len(named) > 1 and named[-1].does != "dish":
         return None
     fits = [(_fit(item, named, index, kitchen), item) for item in known]
@@ -110,6 +112,26 @@ def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]
         return False
     called = [item for item in known if said <= set(stems(item.name or ""))]
     return len(called) == 1 and (edge.does == "dish" or words.tokens[first - 2].word in _PUT_ON)
+
+
+def _removed(words: Lattice, first: int) -> bool:
+    """Whether what begins at a place is to be taken off."""
+    return any(
+        edge.does == "remove" and first - 1 <= edge.end <= first
+        for here in words.edges[max(0, first - 4) : first]
+        for edge in here
+    )
+
+
+def _made_of(edge: Edge, known: Sequence[Item], index: Index, kitchen: Kitchen) -> bool:
+    """Whether a choice that a thing cannot be without is what it is called: "drop the coke"."""
+    having = [
+        item
+        for item in known
+        if edge.entity.chosen & index.bit(item.name or "")
+        and set(kitchen.made(item.name, edge.entity.words) or ("",)) <= set(item.changes)
+    ]
+    return len(having) == 1
 
 
 def _fit(item: Item, named: Sequence[Edge], index: Index, kitchen: Kitchen) -> float | None:

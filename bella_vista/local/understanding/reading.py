@@ -326,6 +326,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
     for one, another in pairwise(said):
+        if one.verb == another.verb == "remove" and another.instead:
+            another.verb = ""  # "lose the slaw, potato salad instead"
         changes = one.recounts or one.verb == "change" or one.correct or one.exact
         if changes and one.counts and another.goes_on_counting:
             another.recounts = True

@@ -22,6 +22,7 @@ from bella_vista.local.understanding.grammar import (
     RATHER_OPTION,
     STOPPED_REMOVING,
     UNFOUND,
+    UNHALVED,
     UNSIZED,
     WINDOW,
     rules,
@@ -448,7 +449,8 @@ class Search:
     def _combo(self, state: State, edge: Edge, place: int) -> float:
         state[MASK] = edge.entity.mask & self._index.combos
         state[HEAD] = edge.entity.number
-        within = self._known and _follows(state, "the") and bool(state[FLAGS] & DEFINITE)
+        points = state[FLAGS] & DEFINITE or state[OP] in _WITHIN
+        within = bool(self._known and _follows(state, "the") and points)
         self._act(state, "combo", edge, place, within)
         return 0.0
 
@@ -566,10 +568,12 @@ class Search:
         return 0.0
 
     def _halved(self, state: State, edge: Edge, place: int) -> float:
+        last = state[ACTS][0] if state[ACTS] is not None else None
+        whole = last is not None and last.does == "option" and not last.edge.entity.halved
         self._act(
             state, "half", None, place, "other half" if edge.does == "other-halves" else "half"
         )
-        return 0.0
+        return UNHALVED if whole else 0.0  # "cocoa on the other": the other cup
 
     def _beside(self, state: State, edge: Edge, place: int) -> float:
         state[NEG] = False
@@ -821,13 +825,16 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "lowering": lambda _, s, e: s[OP] == "remove" and s[HEAD] > 0 and e.words == "to",
     "emptying": lambda _, s, e: s[HEAD] == -1,
     "dropping": lambda _, s, e: s[VERB] == "remove",
-    "changing": lambda _, s, e: s[OP] in _CHANGING,
+    "changing": lambda _, s, e: (
+        s[OP] in _CHANGING and not (s[FLAGS] & TURNED and s[FLAGS] & OPTIONED and e.words == "to")
+    ),
     "becoming": _becoming,
     "refines": _refines,
     "part": _part_of,
     "combo_of": _combo_of,
 }
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
+_WITHIN = (*_CHANGING, "remove")
 _IDLE = frozenset(("filler", "aside"))
 _JOINING = frozenset(
     (
