@@ -1,9 +1,10 @@
 """The search for what a line means: a beam of readings, all kept alive to the end of the line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from bella_vista.local.understanding.grammar import (
@@ -121,18 +122,25 @@ class Search:
             )
 
     def readings(
-        self, words: Lattice, *, known: bool, beam: int = BEAM, most: int = 8
+        self,
+        words: Lattice,
+        *,
+        known: bool,
+        chosen: Mapping[int, int] = MappingProxyType({}),
+        beam: int = BEAM,
+        most: int = 8,
     ) -> list[Reading]:
         """Return the best readings, the cheapest first.
 
         Args:
             words: The lattice of the line.
             known: Whether there is something on the order, or a question open, that may be meant.
+            chosen: The dishes on the order that each option was chosen for, by its number.
             beam: How many states are kept at each word.
             most: How many readings are returned.
         """
         size = len(words.tokens)
-        self._known = known
+        self._known, self._chosen = known, chosen
         start: State = [
             0.0,
             "out",
@@ -476,6 +484,7 @@ class Search:
             return None  # "remove the olives and put ham on it"
         pend = state[PEND]
         denied = state[NEG] or pend[:1] == (("no", ""),)
+        own = entity.own | self._chosen.get(entity.number, 0)
         cost = 0.0
         if state[JOINT] == _ON and state[HEAD] and _follows(state, "the"):
             cost = 0.3  # "no tomato on the burger": rather a thing than a burger sauce
@@ -483,12 +492,12 @@ class Search:
             return 9.0
         fits = state[MASK] & entity.mask
         if denied:
-            if state[HEAD] > 0 and not state[MASK] & entity.own:
+            if state[HEAD] > 0 and not state[MASK] & own:
                 cost = NOT_IN_IT if fits else MISFIT
                 if not pend:
                     cost += 0.6
             elif state[HEAD] == 0 and pend:
-                state[OWN] &= entity.own
+                state[OWN] &= own
             elif not pend:
                 cost = 0.05 if state[JOINT] == _OR else 0.15
                 if state[MASK] & entity.chosen:
