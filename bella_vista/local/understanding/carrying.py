@@ -736,6 +736,11 @@ class Carrying:
         if said.on and said.ref == "it" and said.size is not None and become.size is None:
             become.size, said.size = said.size, None  # "large, and no banana in it"
         found = targets(out, said)
+        if said.ref == "it" and become is not said and out.removed is not None and become.count:
+            made = out.made_with(out.there, become.options) if become.options else []
+            if len(made) == 1 and made[0].names == out.removed.names:
+                found, become = made, replace(become, options=[])  # "and make it 3 chicken"
+                out.removed.gone = out.removed.quantity or 1
         if become.head is not None and said.ref == "it" and become is not said:
             there = out.named(become.mask, out.things)  # "make it three tiramisus"
             found = found if not there or any(item in there for item in found) else there[-1:]

@@ -184,7 +184,9 @@ class Deciding:
     def _chosen(self, words: Lattice, known: Sequence[Item]) -> dict[int, int]:
         """Return for which dishes on the order each option of a lattice was chosen: it can be left off."""
         chosen: dict[int, int] = {}
-        options = {e.entity.number: e.entity for here in words.edges for e in here if e.does == "option"}
+        options = {
+            e.entity.number: e.entity for here in words.edges for e in here if e.does == "option"
+        }
         for item in known:
             for number, option in options.items() if item.changes else ():
                 made = self._kitchen.made(item.name, option.words)
