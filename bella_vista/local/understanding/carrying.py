@@ -753,6 +753,11 @@ class Carrying:
             found = there[-1:]  # "take off the colas and make it three tiramisus": they stay away
         else:
             found = targets(out, said)
+        if said.ref == "it" and become is not said and out.removed is not None and become.count:
+            made = out.made_with(out.there, become.options) if become.options else []
+            if len(made) == 1 and made[0].names == out.removed.names:
+                found, become = made, replace(become, options=[])  # "and make it 3 chicken"
+                out.removed.gone = out.removed.quantity or 1
         if points:
             found = found if not there or any(item in there for item in found) else there[-1:]
             if following and following[0].verb == "instead-of" and following[0].head is not None:
@@ -1099,6 +1104,9 @@ class Carrying:
 
     def _again(self, said: Said) -> None:
         out = self._out
+        recounted = [one for one in out.touched if one.line and one.quantity != one.line.quantity]
+        if said.ref == "same" and not said.more and not said.described and recounted:
+            return  # "make that two, my husband wants the same"
         if said.both and out.there and not out.items:
             for item in out.there:
                 out.repeat(item, said)  # "another of each"

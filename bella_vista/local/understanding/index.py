@@ -429,11 +429,13 @@ class Index:
             return entity
 
         of_group: dict[str, int] = {}
+        containing: dict[Stems, int] = {}
         for dish in self._menu.dishes:
             bit = self._bits[dish.name]
             for name in dish.options:
                 of_group[name] = of_group.get(name, 0) | bit
             for content, others in self._menu.also_called(dish).items():
+                containing[stems(content)] = containing.get(stems(content), 0) | bit
                 for name in (content, *others):
                     for way in self._ways(stems(name)):
                         entity = option(way, name)
@@ -491,9 +493,11 @@ class Index:
                     if choice.name == group.default:
                         usual = [(("regular", *way), words) for way, words in spoken]
                         spoken += usual  # "the regular red sauce"
+                    bits = containing.get(stems(choice.name), 0)
                     for way, words in spoken:
                         entity = option(way, words)
-                        entity.mask |= mask
+                        entity.mask |= mask | bits
+                        entity.own |= bits
                         if group.counted:
                             entity.tallied |= mask
                         if group.amounts:
