@@ -65,9 +65,6 @@ _PLACE_WORDS = re.compile(
 _FLAT_BEFORE = re.compile(
     r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE
 )
-_FLAT_BEFORE = re.compile(
-    r"\b(?:flat|apartment|apt|unit|suite|ste|floor|room)[\s.#]*$", re.IGNORECASE
-)
 _PLACE_BEFORE = re.compile(_PLACE_WORDS.pattern + r"[^.!?]{0,40},\s*$", re.IGNORECASE)
 _NUMBERED_BEFORE = re.compile(
     r"\b(?:order|reservation|booking|ticket|invoice|reference|voucher)(?: number| no\.?| id)?[\s:#]*$",
@@ -470,13 +467,6 @@ def _is_called_else(run: DigitRun, text: str) -> bool:
         return False
     before, after = text[max(0, run.start - NEAR) : run.start], text[run.end : run.end + NEAR]
     return bool(_NUMBERED_BEFORE.search(before) or _PLACE_AFTER.search(after))
-
-
-def _is_flat_and_postcode(run: DigitRun, text: str) -> bool:
-    """Whether two groups of digits end an address: "533 Serrano Avenue, apartment 204, 90020"."""
-    if len(run.groups) != 2 or run.groups[0] > 4 or run.groups[1] != 5 or cards_near(run, text):
-        return False
-    return _FLAT_BEFORE.search(text[: run.start]) is not None
 
 
 def _is_flat_and_postcode(run: DigitRun, text: str) -> bool:
