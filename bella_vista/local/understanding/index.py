@@ -464,7 +464,7 @@ class Index:
                 for heading, name in headings.items()
                 if _is_kind(heading) and heading[-1:] not in headings
             }
-            others = {
+            kin = {
                 (other,)
                 for heading in headings
                 for word in heading
@@ -487,7 +487,7 @@ class Index:
                         # Almond milk, where almond is a syrup, too.
                         words = f"{name} {called}" if base[0] in shared else name
                         spoken += [((*base[0], *heading), words), ((*heading, *base[0]), words)]
-                    spoken += [((*base[0], *kind), name) for kind in others - {base[0][-1:]}]
+                    spoken += [((*base[0], *kind), name) for kind in kin - {base[0][-1:]}]
                     if choice.name == group.default:
                         usual = [(("regular", *way), words) for way, words in spoken]
                         spoken += usual  # "the regular red sauce"

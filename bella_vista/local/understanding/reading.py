@@ -325,9 +325,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
-    for before, after in pairwise(said):
-        changes = before.recounts or before.verb == "change" or before.correct or before.exact
-        after.recounts = after.recounts or (changes and before.counts and after.goes_on_counting)
+    for earlier, later in pairwise(said):
+        changes = earlier.recounts or earlier.verb == "change" or earlier.correct or earlier.exact
+        later.recounts = later.recounts or (changes and earlier.counts and later.goes_on_counting)
     return said, passed
 
 

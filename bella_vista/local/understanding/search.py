@@ -795,7 +795,7 @@ def _put_just_now(state: State) -> bool:
         steps = steps[1]
     if steps is None or steps[0].edge.does != "on" or steps[1] is None:
         return False
-    return steps[1][0].edge.does == "option"
+    return bool(steps[1][0].edge.does == "option")
 
 
 def _just_named(state: State) -> bool:
