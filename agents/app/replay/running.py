@@ -19,11 +19,12 @@ from agents.app.conversation_files.form import Facts
 from agents.app.conversation_files.reading import ConversationFaults, ConversationFile, load_script
 from agents.app.conversation_files.writing import flow
 from agents.app.declaration import named_faults
+from agents.app.importing import missing_extra
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of, scripted
 from agents.app.parts import C, Fields, S
 from agents.app.replay.comparing import differences
 from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, check_model
-from agents.app.settings import AppSettings
+from agents.app.settings import AppSettings, SettingsFaults
 from agents.handoff import Call, HandedOver, HandoffRefused, Said, ToolUsed
 from agents.testing import Clock, Conversation, ConversationError, Ids, ScriptError, Turn
 from state.shared import SharedState, StateError
@@ -381,6 +382,8 @@ def _models(
     if name.startswith(SCRIPT):
         steps = load_script(Path(name.removeprefix(SCRIPT)).expanduser())
         return lambda: (scripted(steps), {})
+    if name == OPENAI and (told := missing_extra("openai", ("openai",))):
+        raise SettingsFaults([f"--model openai: {told}"])
     if name == OPENAI and settings.model != OPENAI:
         type(settings).read(model=OPENAI)  # it needs a key or an address
     if name == LOCAL and app.model is None:
