@@ -54,7 +54,11 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
 
 
 def _prepare(app: AnyApp, process: JobProcess) -> None:
-    for name in (PRELOADED, *PRELOAD, *app.worker.preload):  # forked processes have all of it already
+    for name in (
+        PRELOADED,
+        *PRELOAD,
+        *app.worker.preload,
+    ):  # forked processes have all of it already
         import_module(name)
     from agents.app.rooms.job import prepare_process
 

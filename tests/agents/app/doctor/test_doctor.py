@@ -339,8 +339,12 @@ def test_a_command_names_the_extra_that_a_model_needs(
         main([command, "--model", "openai", *(["talk.yaml"] if command == "replay" else [])])
 
     assert left.value.code == 2
-    assert capsys.readouterr().err.splitlines()[-1].endswith(
-        "livekit-plugins-openai: not installed: python -m pip install 'typed-handoffs[openai]'"
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[-1]
+        .endswith(
+            "livekit-plugins-openai: not installed: python -m pip install 'typed-handoffs[openai]'"
+        )
     )
 
 
