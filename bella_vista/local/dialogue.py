@@ -395,6 +395,10 @@ class Dialogue:
                 text, pending=pending, order=order, expects=expects, now=now, topic=about
             )
 
+        if before is not None and answered is not None and _breaks_off(before.text, answered):
+            whole = self._understander.understand(f"{before.text} {text}", order=order, now=now)
+            if whole.question is None and any(one.op == "add_item" for one in whole.commands):
+                return whole
         if answered is not None and _changes_time(text, answered):
             return understand("time")
         if answered is not None and _tips(text, answered):
@@ -511,6 +515,14 @@ def _asked_alike(text: str, before: Asked) -> str:
     return blocks("talking")[block][0].format(
         what=found["what"], allergen=before.allergen, diet=before.diet
     )
+
+
+def _breaks_off(text: str, understood: Understanding) -> bool:
+    """Whether a message ended before its dish: "could I have two", of which only "two" is asked."""
+    question = understood.question
+    if question is None or question.code != "unclear" or understood.commands:
+        return False
+    return Said.read(text).said.endswith(str(question.facts.get("words") or text))
 
 
 def _changes_time(text: str, before: Understanding) -> bool:

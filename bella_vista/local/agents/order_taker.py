@@ -133,9 +133,11 @@ class OrderTakerPolicy(Policy):
             return say("ask suggestion", offer=offer)
         if now.heard.settled and now.meant("no", "nothing") and not now.heard.commands:
             return say("ask anything_else")  # the dish that was asked about is not wanted after all
-        if now.topic is Topic.CONFIRM or (now.meant("no") and not now.scene.opening):
+        declines = now.meant("no") and not now.heard.commands  # "no, two tiramisus"
+        if now.topic is Topic.CONFIRM or (declines and not now.scene.opening):
             return say("ask wanted change")
-        if now.topic is Topic.ANYTHING_ELSE and now.meant("yes") and not now.heard.answers:
+        more = now.meant("yes") and not (now.heard.answers or now.heard.commands)
+        if now.topic is Topic.ANYTHING_ELSE and more:
             return say("ask wanted more")
         return say("ask anything_else")
 

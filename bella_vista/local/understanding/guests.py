@@ -71,7 +71,9 @@ class Guests:
         last = self._strange_end(words, found.last)
         before = words.tokens[found.last - 1].word
         following = words.tokens[last].word if last < len(words) else ""
+        begun = words.part(last, len(words)).said
         orders = following in words_of("begins to order") or self._gets(words, last)
+        orders = orders or pattern("pickup").match(begun) or pattern("delivery").match(begun)
         goes_on = following in words_of("after a name") or following in words_of("name here")
         if before in words_of("name here") or last == found.last:
             return words

@@ -429,11 +429,13 @@ class Index:
             return entity
 
         of_group: dict[str, int] = {}
+        containing: dict[Stems, int] = {}
         for dish in self._menu.dishes:
             bit = self._bits[dish.name]
             for name in dish.options:
                 of_group[name] = of_group.get(name, 0) | bit
             for content, others in self._menu.also_called(dish).items():
+                containing[stems(content)] = containing.get(stems(content), 0) | bit
                 for name in (content, *others):
                     for way in self._ways(stems(name)):
                         entity = option(way, name)
@@ -464,7 +466,7 @@ class Index:
                 for heading, name in headings.items()
                 if _is_kind(heading) and heading[-1:] not in headings
             }
-            others = {
+            kin = {
                 (other,)
                 for heading in headings
                 for word in heading
@@ -487,13 +489,15 @@ class Index:
                         # Almond milk, where almond is a syrup, too.
                         words = f"{name} {called}" if base[0] in shared else name
                         spoken += [((*base[0], *heading), words), ((*heading, *base[0]), words)]
-                    spoken += [((*base[0], *kind), name) for kind in others - {base[0][-1:]}]
+                    spoken += [((*base[0], *kind), name) for kind in kin - {base[0][-1:]}]
                     if choice.name == group.default:
                         usual = [(("regular", *way), words) for way, words in spoken]
                         spoken += usual  # "the regular red sauce"
+                    bits = containing.get(stems(choice.name), 0)
                     for way, words in spoken:
                         entity = option(way, words)
-                        entity.mask |= mask
+                        entity.mask |= mask | bits
+                        entity.own |= bits
                         if group.counted:
                             entity.tallied |= mask
                         if group.amounts:
@@ -571,7 +575,7 @@ class Index:
         for word, mask in found.items():
             entity = self._entity("variant", word)
             entity.mask = mask
-            self._name((word,), entity, 0.7, whole=False)
+            self._name((word,), entity, 0.4, whole=False)
 
     def _of_combos(self) -> None:
         for bit, parts in self.parts.items():
@@ -639,6 +643,8 @@ def _runs(name: str, *, options: bool = False) -> Iterator[tuple[Stems, int, str
             run = words[first : first + length]
             if all(word in _NO_PART for word in run):
                 continue
+            if all(word in _TASTES for word in run):
+                continue  # "spicy" is no spicy mayo
             if not options:
                 if all(word in vocabulary.ADJECTIVES for word in run):
                     continue
@@ -688,6 +694,7 @@ SAME_WORD, OTHER_WORDS = _same_words()
 _JOINTS = frozenset(
     stem(word) for word in "a an the of and n with de la di al in on y et e con".split()
 )
+_TASTES = frozenset(stem(word) for word in "spicy hot sweet cold mild sour fresh".split())
 _NO_PART = frozenset(
     stem(word) for word in "no not free style with and of the size on in n it is as by".split()
 ) | {str(number) for number in range(21)}

@@ -3,6 +3,8 @@
 import re
 from decimal import Decimal
 
+from rapidfuzz import fuzz
+
 from bella_vista.local.english import numbers
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
@@ -30,23 +32,18 @@ class Paying:
         if pattern("no coupon").fullmatch(words.said):
             return words.part(0, 0)
         off = words.find(pattern("coupon off")) is not None
-        for first in range(len(words.tokens)):
-            joined = ""
-            for last in range(first, min(first + 4, len(words.tokens))):
-                if words.tokens[last].stop:
-                    break
-                joined += words.tokens[last].word
-                code = self._codes.get(_letters(joined))
-                if code is None:
-                    continue
-                heard.wish(
-                    words.part(first, last + 1),
-                    "remove_coupon" if off else "apply_coupon",
-                    code=code,
-                )
-                spoken = words.find(pattern("coupon"))
-                start = spoken.first if spoken is not None and spoken.first < first else first
-                return words.without(start, last + 1)
+        said = self.code_in(words)
+        if said is not None:
+            first, last, code = said
+            taken = off and code in order.coupons
+            heard.wish(
+                words.part(first, last), "remove_coupon" if taken else "apply_coupon", code=code
+            )
+            spoken = words.find(pattern("coupon"))
+            if spoken is not None:  # "the code welcome ten", "the welcome ten code"
+                first = min(first, spoken.first)
+                last = spoken.last if spoken.first == last else last
+            return words.without(first, last)
         places = list(words.find_all(pattern("coupon")))
         found = next((place for place in places if self._code_after(words, place.last)), None)
         found = found or (places[0] if places else None)
@@ -72,6 +69,40 @@ class Paying:
                 heard.asked(Question("missing", {"needs": "coupon"}, Draft("apply_coupon", {})))
                 return words.without(found.first, found.last)
         return words
+
+    def code_in(self, words: Words) -> tuple[int, int, str] | None:
+        """Find a code of the house, written, spelled or with its number said: "welcome ten"."""
+        longest = max(map(len, self._codes), default=0) + 1
+        for first in range(len(words.tokens)):
+            joined = ""
+            for last in range(first, len(words.tokens)):
+                if len(joined) >= longest:
+                    break
+                token = words.tokens[last]
+                typed = words.typed(last, last + 1).strip("-.")
+                if token.stop and joined and (len(typed) or last - first > 1):
+                    continue  # "W-E-L-C-O-M-E"
+                if token.stop:
+                    break
+                number = numbers.UNITS.get(token.word)
+                joined += str(number) if number is not None else _letters(typed or token.word)
+                code = self._code(joined)
+                if code is not None:
+                    return first, last + 1, code
+        return None
+
+    def _code(self, said: str) -> str | None:
+        """Return the code that some letters and digits are, or that they are spelt nearly like."""
+        if said in self._codes:
+            return self._codes[said]
+        near = [
+            code
+            for letters, code in self._codes.items()
+            if abs(len(letters) - len(said)) < 2
+            and re.sub(r"\D", "", letters) == re.sub(r"\D", "", said)
+            and fuzz.ratio(letters, said) > _VERY_NEAR
+        ]
+        return near[0] if len(near) == 1 else None
 
     def _code_after(self, words: Words, index: int) -> str:
         """Return what looks like a code, written in capitals or with digits."""
@@ -314,6 +345,7 @@ def _plain_number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
+_VERY_NEAR = 94.0
 _GIVE = re.compile(
     r"(?:(?:and )?(?:i |we )?(?:will |would like to |want to )?(?:add|give|leave|make it|tip|put|with|take|do)(?: you| them| the driver)?(?: a| an)?)$"
 )

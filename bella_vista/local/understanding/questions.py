@@ -58,6 +58,8 @@ class Questions:
         marked = words.tokens[-1].word == "?"
         bare = words.part(0, len(words.tokens) - 1) if marked else words
         begins = bare.find(pattern("asks begins"))
+        if (asked := self._has_allergen(bare)) is not None:
+            return asked
         if not marked and (begins is None or begins.first > 0):
             return self._extreme(bare, things) if self._offers.names_extreme(bare) else None
         for read in self._readers():
@@ -236,6 +238,20 @@ class Questions:
         if not talks and subject is None and allergen is not None and self._is_dish(allergen):
             return None
         return Asked("allergens", subject=subject, allergen=allergen)
+
+    def _has_allergen(self, words: Words) -> Asked | None:
+        """Read a question without its first word: "muffin have nuts"."""
+        found = words.find(pattern("has inside"))
+        if found is None or not found.first or found.last < len(words):
+            return None
+        begins = 1 if words.tokens[0].word in ("the", "your") else 0
+        named = self._names.longest(words.tokens, begins)
+        if named is None or begins + named[0] != found.first or len(named[1].dishes) != 1:
+            return None
+        what = found.match["what"]
+        if what not in words_of("allergens") and not families_of(what):
+            return None
+        return Asked("allergens", subject=named[1].dishes[0], allergen=what)
 
     def _orders_dish(self, pieces: Sequence[Piece]) -> bool:
         asks = any(

@@ -157,6 +157,7 @@ class Settling:
         if item.size is not None:
             item = replace(item, size=self._menu.size(dish, item.size))
         item = replace(item, changes=[*item.changes, *self._said_in_name(item, dish)])
+        item = self._heated(item, dish)
         good, notes, question = self._changes(item, dish)
         item = replace(item, notes=[*item.notes, *(n for n in notes if n not in item.notes)])
         if question is not None:
@@ -173,6 +174,18 @@ class Settling:
         if item.line is None and not item.copied and item.source is None:
             changes = self._without_what_is_in_it(changes, item.size, dish)
         return self._draft(replace(item, changes=changes)), None
+
+    def _heated(self, item: Item, dish: Dish) -> Item:
+        """Take "extra hot" for a choice where the dish comes mild and hot, and for a note elsewhere."""
+        hot, wishes = [], list(item.notes)
+        for note in item.notes:
+            last = note.split()[-1:]
+            for group in self._menu.groups(dish) if note.startswith("extra ") else ():
+                names = {stems(one) for c in group.choices for one in (c.name, *c.aliases)}
+                if ("mild",) in names and stems(last[0]) in names:
+                    hot.extend(last)
+                    wishes.remove(note)
+        return replace(item, changes=[*item.changes, *hot], notes=wishes) if hot else item
 
     def _without_what_is_in_it(self, changes: list[str], size: str | None, dish: Dish) -> list[str]:
         """Leave out what a dish has anyway, though it can be added as well: "a burger with ketchup"."""

@@ -42,6 +42,10 @@ class Statements:
         """Find the address a question about delivery names."""
         return self._handover.address(words)
 
+    def names_code(self, words: Words) -> bool:
+        """Whether a code of the house is named."""
+        return self._paying.code_in(words) is not None
+
     def delivers_to(self, address: str) -> bool:
         """Whether the house delivers to an address."""
         return self._handover.delivers_to(address)

@@ -207,6 +207,11 @@ class _Hearing:
         if self._expects in (None, "open") and self._declines(words):
             self._heard.meant("no")
             return
+        if (other := words.find(pattern("asks another"))) is not None:
+            self._heard.meant("wait")
+            words = self._without_aside(words, other.first)
+            if not _content(words):
+                return
         asked = self._house.questions.find(words, self._known)
         wish = asked is not None and self._is_wish(asked, words)
         if wish:
@@ -245,6 +250,11 @@ class _Hearing:
         ordering = (WORD, NAME, lexicon.TAKE, lexicon.MAKE, lexicon.SWAP, lexicon.DROP)
         return not any(piece.does(*ordering) for piece in pieces)
 
+    def _without_aside(self, words: Words, first: int) -> Words:
+        """Leave out what is asked of somebody else; what follows an "okay" is the order again."""
+        again = words.part(first, len(words)).find(pattern("goes on after asking"))
+        return words.part(first + again.last, len(words)) if again is not None else words.part(0, 0)
+
     def _declines(self, words: Words) -> bool:
         """Whether the guest declines what is not on the order: "no garlic knots", "no dessert today"."""
         run = words.trimmed(words_of("around declining"))
@@ -281,6 +291,8 @@ class _Hearing:
         said = words.said
         if asked.kind == "service" and pattern("wishes for a time").match(said) is not None:
             return any(words.find(way) is not None for way in patterns_of("hours"))
+        if pattern("asks to use").match(said) and self._house.statements.names_code(words):
+            return True
         if asked.kind in _OF_THE_HOUSE and pattern("asks to note").match(said) is not None:
             return True
         if asked.kind == "service" and said.startswith(_BRINGS):

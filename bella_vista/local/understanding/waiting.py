@@ -50,6 +50,10 @@ def names_one(outcome: Outcome, said: Said) -> bool:
 def _becomes_part(outcome: Outcome, item: Item, combo: Combo, said: Said) -> bool:
     taken, named = [part.name or "" for part in item.parts], outcome.index.names(said.mask)
     room = [name for name in named if outcome.kitchen.room_for(combo, taken, name)]
+    there = [part for part in item.parts if part.name in named and not (part.size or part.changes)]
+    if there and not room:  # the chicken of a chicken menu, said again with how it is to be
+        outcome.give(there[0], said)
+        return True
     if not room or (len(room) != len(named) and len(room) != 1):
         return False
     for _ in range(said.number or 1):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bella_vista.local.understanding.meaning import LineSeen, OrderSeen
 from bella_vista.local.understanding.understander import Understander
 from bella_vista.menus import menu_file
 from state.menu import load_menu
@@ -244,3 +245,229 @@ def test_an_address_beside_other_things(text: str, ops: list[str], address: str)
     made = wishes(text)
     assert [one["op"] for one in made] == ops
     assert [one["address"] for one in made if "address" in one] == [address]
+
+
+LASAGNA = OrderSeen(items=(LineSeen("L1", 1, "Lasagna"),))
+
+
+def upon_a_lasagna(text: str, expects: str | None = None) -> list[dict[str, Any]]:
+    understood = UNDERSTANDER.understand(text, order=LASAGNA, expects=expects, now=NOW)
+    return [draft.as_dict() for draft in understood.commands]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        *(("you can put Jonas", "Jonas"), ("just Alex is fine", "Alex"), ("Jo", "Jo")),
+        *(("the Johnson family", "Johnson"), ("make it out to Sandra", "Sandra")),
+        *(("Lena, like I said", "Lena"), ("Ana Paula de Souza", "Ana Paula de Souza")),
+        ("you can use my first name, Mia", "Mia"),
+    ],
+)
+def test_a_name_is_given_in_many_words_where_it_was_asked_for(text: str, name: str) -> None:
+    assert upon_a_lasagna(text, "name too") == [{"op": "set_customer", "name": name}]
+
+
+@pytest.mark.parametrize("text", ["the other one", "asdf qwer zxcv", "large", "in a minute"])
+def test_what_else_is_said_to_that_is_no_name(text: str) -> None:
+    assert all("name" not in one for one in upon_a_lasagna(text, "name too"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        *(("order for jamal 1 lasagna", "Jamal"), ("lasagna pickup deb", "Deb")),
+        *(("nina will pick it up", "Nina"), ("pickup at 7 for nina", "Nina")),
+        *(
+            ("good evening, it's mrs. baker, one lasagna", "mrs. baker"),
+            ("change the name to Nina", "Nina"),
+        ),
+        ("pick up order under the name of Silva, one lasagna", "Silva"),
+        ("this is annika berg i'd like a lasagna", "Annika Berg"),
+    ],
+)
+def test_a_name_is_told_by_what_stands_beside_it(text: str, name: str) -> None:
+    named = [one["name"] for one in wishes(text) if one["op"] == "set_customer"]
+    assert [one.casefold() for one in named] == [name.casefold()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("this is ridiculous and late", "pickup asap", "a dr pepper", "to go, tonight"),
+        *("pickup please, cancel that", "under twenty dollars"),
+    ],
+)
+def test_what_only_stands_like_a_name_is_none(text: str) -> None:
+    assert not [one for one in wishes(text) if one["op"] == "set_customer"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("for Tom a lasagna", "Priya wants a lasagna", "and Tom said a lasagna"),
+        *("and a lasagna for Ben", "for Tom the same", "another one for lucy"),
+    ],
+)
+def test_who_else_gets_a_dish_is_neither_a_dish_nor_the_guest(text: str) -> None:
+    understood = UNDERSTANDER.understand(text, order=LASAGNA, now=NOW)
+    assert [draft.as_dict() for draft in understood.commands] == [
+        {"op": "add_item", "name": "Lasagna", "quantity": 1}
+    ]
+    assert (understood.question, understood.not_understood) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "expects", "wanted"),
+    [
+        ("eight", "fulfilment", []),
+        ("8 is fine", "fulfilment", []),
+        ("card, 15", "choice", [("choose_payment", "card"), ("set_tip", 15)]),
+        ("the card again", "choice", [("choose_payment", "card")]),
+        ("pickup, no rush, 10 is fine", None, [("set_fulfilment", "pickup")]),
+    ],
+)
+def test_a_number_is_no_food_where_something_else_was_asked(
+    text: str, expects: str | None, wanted: list[tuple[str, Any]]
+) -> None:
+    said = [(one.pop("op"), next(iter(one.values()))) for one in upon_a_lasagna(text, expects)]
+    assert sorted(said, key=str) == sorted(wanted, key=str)
+
+
+@pytest.mark.parametrize(
+    ("text", "expects", "at"),
+    [
+        ("pickup, make it 10", "fulfilment", "22:00"),
+        ("I'll get it in about an hour and a half", None, "20:30"),
+        ("my son will get it around 8:45", None, "20:45"),
+        ("pickup half an hour from now", None, "19:30"),
+        ("pickup at half nine", None, "21:30"),
+        ("around 8 would be good, pickup", None, "20:00"),
+    ],
+)
+def test_times_of_a_pickup(text: str, expects: str | None, at: str) -> None:
+    (wish,) = upon_a_lasagna(text, expects)
+    assert (wish["op"], wish["kind"], wish["when"][11:16]) == ("set_fulfilment", "pickup", at)
+
+
+@pytest.mark.parametrize(
+    ("text", "expects", "wish"),
+    [
+        ("the lowest one", "amount", {"op": "set_tip", "percentage": 15}),
+        ("the highest", "amount", {"op": "set_tip", "percentage": 20}),
+        ("I'll tip the driver in cash", "amount", {"op": "set_tip", "percentage": 0}),
+        ("zero percent", "amount", {"op": "set_tip", "percentage": 0}),
+        ("not tonight", "amount", {"op": "set_tip", "percentage": 0}),
+        ("add five dollars for the driver", "amount", {"op": "set_tip", "amount": 500}),
+        ("tap my phone", "choice", {"op": "choose_payment", "method": "card"}),
+        ("I'd rather pay in cash", "choice", {"op": "choose_payment", "method": "cash"}),
+        ("one of us is celiac", None, {"op": "add_allergy", "name": "celiac"}),
+        (
+            "no nuts anywhere please, my son is allergic",
+            None,
+            {"op": "add_allergy", "name": "nuts"},
+        ),
+        ("I don't do well with lactose", None, {"op": "add_allergy", "name": "lactose"}),
+    ],
+)
+def test_what_is_said_beside_the_food(text: str, expects: str | None, wish: dict[str, Any]) -> None:
+    assert upon_a_lasagna(text, expects) == [wish]
+
+
+def test_a_list_of_allergies_is_noted() -> None:
+    noted = [one["name"] for one in upon_a_lasagna("allergies: peanuts and sesame")]
+    assert noted == ["peanuts", "sesame"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("can you include plastic cutlery", "and please add napkins and forks"),
+        *("please don't ring the bell", "the driver should use the side entrance"),
+        "can you ask the kitchen to cut it in small pieces?",
+    ],
+)
+def test_what_the_house_is_asked_to_do_is_a_note(text: str) -> None:
+    assert [one["op"] for one in upon_a_lasagna(text)] == ["add_note"]
+
+
+def test_what_somebody_is_allergic_to_is_left_off_where_it_is() -> None:
+    said = UNDERSTANDER.understand("a caesar salad no anchovies cuz im allergic", now=NOW).commands
+    assert [(one.op, one.fields.get("modifications")) for one in said] == [
+        ("add_item", ["no anchovies"]),
+        ("add_allergy", None),
+    ]
+
+
+def test_something_else_may_stand_behind_an_address() -> None:
+    said = "120 East 4th Street, Apt 9, New York, NY 10003, and ring the bell"
+    assert upon_a_lasagna(said, "fulfilment")[0]["address"].endswith("Apt 9, New York, NY 10003")
+
+
+@pytest.mark.parametrize("text", ["do the lasagna", "well do the lasagna and a tiramisu"])
+def test_do_begins_an_order_too(text: str) -> None:
+    assert [one["op"] for one in wishes(text)][0] == "add_item"
+
+
+@pytest.mark.parametrize(
+    ("text", "dish"),
+    [("tiramisu have eggs", "Tiramisu"), ("the lasagna got gluten in it", "Lasagna")],
+)
+def test_a_question_may_lack_its_first_word(text: str, dish: str) -> None:
+    understood = UNDERSTANDER.understand(text, now=NOW)
+    assert [(one.kind, one.subject) for one in understood.answers] == [("allergens", dish)]
+    assert understood.commands == ()
+
+
+def test_what_another_is_asked_is_no_order() -> None:
+    said = "one calzone babe do you want the garlic bread or the knots okay one garlic knots"
+    ordered = [one["name"] for one in wishes(said) if one["op"] == "add_item"]
+    assert ordered == ["Calzone", "Garlic knots"]
+
+
+def test_a_part_of_a_combo_is_named_again_with_how_it_is_to_be() -> None:
+    menu = load_menu(Path(__file__).parents[2] / "menus" / "peruvian.yaml")
+    understander, now = Understander(menu), datetime(2026, 11, 20, 19, tzinfo=menu.restaurant.zone)
+    asked = understander.understand("the menu pollo", now=now).question
+    said = "quarter chicken with yuca, the causa and an inca kola"
+    (command,) = understander.understand(said, pending=asked, now=now).commands
+
+    assert command.fields["name"] == "Menú pollo"
+    assert [dict(part) for part in command.fields["parts"]] == [
+        {"name": "Pollo a la brasa", "size": "quarter", "modifications": ["yuca fries"]},
+        {"name": "Causa limeña"},
+        {"name": "Inca Kola"},
+    ]
+
+
+def test_a_name_without_a_greeting_is_a_name_before_a_pickup() -> None:
+    said = wishes("it's kenji for pickup, a tiramisu")
+    assert said[0] == {"op": "set_customer", "name": "Kenji"}
+    assert [one["op"] for one in said] == ["set_customer", "set_fulfilment", "add_item"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("I have a code, welcome ten", "my code is W-E-L-C-O-M-E-10", "can I use welcome10"),
+        *("code welcome one zero", "the welcome ten coupon please", "w e l c o m e 1 0"),
+    ],
+)
+def test_a_code_is_said_or_spelled(text: str) -> None:
+    assert upon_a_lasagna(text) == [{"op": "apply_coupon", "code": "WELCOME10"}]
+
+
+def test_a_code_is_spelt_otherwise_and_its_number_is_not() -> None:
+    assert upon_a_lasagna("the code neighbour5") == [{"op": "apply_coupon", "code": "NEIGHBOR5"}]
+    assert upon_a_lasagna("the code neighbor 6") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("is there anyone I can talk to", "could you have a person call me"),
+        "can you put me through to the restaurant",
+    ],
+)
+def test_a_person_is_asked_for(text: str) -> None:
+    assert [one["op"] for one in upon_a_lasagna(text)] == ["call_person"]
