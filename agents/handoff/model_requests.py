@@ -202,7 +202,8 @@ class _FunctionFailed(Exception):
 
 def _named(what: str, function: Callable[_P, _T]) -> Callable[_P, _T]:
     """Return a function whose exceptions name it; ``str`` as it is, which redacts nothing."""
-    if function is str:
+    same: object = function
+    if same is str:
         return function
 
     def named(*args: _P.args, **kwargs: _P.kwargs) -> _T:

@@ -35,8 +35,8 @@ async def check_models(app: AnyApp, settings: AppSettings) -> list[Finding]:
         return [_check_script(Path(settings.model.removeprefix(SCRIPT)))]
     if settings.model != OPENAI:
         return []
-    if told := missing_extra("openai", ("openai",)):
-        return [fault("language model", told)]
+    if missing := missing_extra("openai", ("openai",)):
+        return [fault("language model", missing)]
     first = await _check_model(
         "language model",
         settings.openai_base_url,

@@ -74,7 +74,7 @@ async def test_a_message_that_cannot_be_redacted_is_refused_and_nothing_of_it_is
         raise Refused("It could not be checked.", reason="not_redacted")
 
     call, store = Talking(), Written()
-    call.redact_input = redact_input  # type: ignore[method-assign, assignment]
+    call.redact_input = redact_input  # type: ignore[assignment]
     record = CallRecord(cast(Any, call), cast(SqlStore, store), channel="web_text")
 
     with pytest.raises(Refused, match="could not be checked"):

@@ -189,7 +189,10 @@ async def test_a_time_of_an_applications_own_may_be_written_without_its_seconds(
 ) -> None:
     time = datetime.fromisoformat("2026-11-20T19:00+01:00")
     application: App[Booking, None] = App(
-        **{"name": "desk", "noun": "booking", "plural": "bookings", "prefix": "desk"},
+        name="desk",
+        noun="booking",
+        plural="bookings",
+        prefix="desk",
         state=Booking,
         context=lambda environment: None,
         new=lambda context, new: Booking(promised_at=time),
