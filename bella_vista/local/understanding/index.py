@@ -695,7 +695,7 @@ SAME_WORD, OTHER_WORDS = _same_words()
 _JOINTS = frozenset(
     stem(word) for word in "a an the of and n with de la di al in on y et e con".split()
 )
-_TASTES = frozenset(stem(word) for word in "spicy hot sweet cold mild sour fresh".split())
+_TASTES = frozenset(stem(word) for word in "spicy sweet sour mild fresh".split())
 _NO_PART = frozenset(
     stem(word) for word in "no not free style with and of the size on in n it is as by".split()
 ) | {str(number) for number in range(21)}
