@@ -11,7 +11,7 @@ def run() -> None:
     """Run the command line; by default Ctrl-C ends it at once, without output."""
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
     # Imported late, so that Ctrl-C is quiet from the start.
-    from bella_vista.layout import foreign_packages
+    from bella_vista.own_packages import foreign_packages
 
     if wrong := foreign_packages():
         sys.stderr.write("\n".join([*wrong, ""]))

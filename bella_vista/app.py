@@ -141,6 +141,7 @@ APP: "App[OrderState, OrderContext]" = App(
     replay=Replay(
         fields=lambda: loaded("bella_vista.order_fields:OrderFields"),
         start_from=later("bella_vista.starting_order:commands_to"),
+        generated=("ready_at", "created_at", "updated_at"),
     ),
     worker=WorkerProcesses(
         serving=lambda settings: loaded("bella_vista.menus:keep_menu_copy")(settings.menu),

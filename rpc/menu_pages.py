@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from rpc.page import wrong
-from rpc.wire.menu import (
+from rpc.menu_forms import (
     ChoiceView,
     DishView,
     GetMenuRequest,
@@ -18,6 +17,7 @@ from rpc.wire.menu import (
     SectionView,
     ServedView,
 )
+from rpc.page import wrong
 from state.commands import AddItem, ChangeItem
 from state.context import OrderContext
 from state.errors import NotFound

@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import BaseModel, JsonValue
 
 from rpc.gateway import Caller
+from rpc.menu_forms import GetMenuRequest, MenuSection, MenuSections, MenuUnchanged
 from rpc.menu_pages import MenuPages, meant
 from rpc.page import ObjectType, PageMethod, PageSpec, Session, StateObject, contract
-from rpc.wire.menu import GetMenuRequest, MenuSection, MenuSections, MenuUnchanged
 from state.commands import (
     AddItem,
     AddNote,

@@ -435,6 +435,26 @@ def attempt(what: str, default: T, function: Callable[..., T], *arguments: Any) 
         return default
 
 
+def texts_from(
+    what: str, function: Callable[..., Mapping[str, Any]], *arguments: Any
+) -> dict[str, str]:
+    """Return the texts that an application's function returns by name; what is no text is left out.
+
+    Args:
+        what: The argument of ``App`` that holds the function.
+        function: The function.
+        arguments: Its arguments.
+    """
+    made = function(*arguments)
+    for name, value in made.items():
+        if not isinstance(value, str):
+            logger.error(
+                "%s: %s returned %s for %s, not a text: left out",
+                *(what, _described(function), type(value).__name__, name),
+            )
+    return {name: value for name, value in made.items() if isinstance(value, str)}
+
+
 def _raised(error: Exception, *, with_text: bool) -> str:
     text = f": {' '.join(str(error).split())}" if with_text else ""
     return f"{type(error).__name__}{text} ({place_of(error.__traceback__)})"

@@ -1,10 +1,11 @@
 """How modules are imported: late, with the garbage collector paused, and which ones are the framework's."""
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 FRAMEWORK = frozenset(
@@ -52,6 +53,28 @@ def later(path: str) -> Callable[..., Any]:
         path: ``module:NAME``.
     """
     return partial(_call, path)
+
+
+def is_installed(module: str) -> bool:
+    """Whether there is a module of this name; it is not imported, but its packages are."""
+    try:
+        return find_spec(module) is not None
+    except ImportError:  # its package is missing
+        return False
+
+
+def missing_extra(extra: str, plugins: Iterable[str]) -> str | None:
+    """Return what to install if one of livekit's plugins is missing; ``None`` if all are there.
+
+    Args:
+        extra: The extra of the wheel that has them.
+        plugins: The plugins, as ``openai``.
+    """
+    missing = [name for name in plugins if not is_installed(f"livekit.plugins.{name}")]
+    if not missing:
+        return None
+    names = ", ".join(f"livekit-plugins-{name}" for name in missing)
+    return f"{names}: not installed: python -m pip install 'typed-handoffs[{extra}]'"
 
 
 def _call(path: str, *arguments: Any) -> Any:

@@ -3,7 +3,7 @@
 Each has a default for everything. A function may import what it needs when it is called.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import tzinfo
@@ -219,11 +219,14 @@ class Replay(Generic[S, C]):
             the fields are set.
         settings: Returns settings under which a run leaves nothing behind, for an empty folder of
             its own.
+        generated: The names of fields that are generated for every state, whatever a file says,
+            beside ids, numbers and versions: they are not compared where a file starts from them.
     """
 
     fields: Callable[[], type[Fields]] | None = None
     start_from: "Callable[[Any], Iterable[Command[S, C]]] | None" = None
     settings: Callable[[Path], Mapping[str, Any]] = lambda folder: {}
+    generated: Collection[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,7 @@ from state.shared import (
     Moment,
     NotStored,
     OutcomeUnknown,
+    Refused,
     SqlStore,
     StateError,
     TakenOver,
@@ -188,7 +189,13 @@ class CallRecord:
             key: The client's idempotency key as it is stored, if there is one.
             digest: The digest of the text, to recognize it by.
         """
-        message = ClientMessage(self._call.policy.redact_input(text), key, digest)
+        try:
+            words = self._call.redact_input(text)
+        except Refused as refusal:
+            message = ClientMessage("", key, digest)
+            message.failed(refusal)
+            return message
+        message = ClientMessage(words, key, digest)
         if self._given_up:
             message.failed(TakenOver())
         elif not self._call.listening:

@@ -1,6 +1,7 @@
 """The part of a call that all its owners use: state, active agent, session, events, tasks, end."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +17,12 @@ from agents.handoff.model_output import replace_lone_surrogates
 from agents.handoff.policy import C, CallPolicy, PolicyError, S, hide_partial
 from state.privacy import Redactor, redact, redact_partial
 from state.shared import HandOver, Refused, SharedState, TakenOver
+
+logger = logging.getLogger(__name__)
+
+_NOT_REDACTED = (
+    "The message could not be checked for numbers that must not be stored, so it was dropped."
+)
 
 
 @dataclass(eq=False)
@@ -243,6 +250,18 @@ class CallBase(Generic[S, C]):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    def redact_input(self, text: str) -> str:
+        """Redact a user message.
+
+        Raises:
+            Refused: The policy's function raised an exception: the message must not be used.
+        """
+        try:
+            return self.policy.redact_input(replace_lone_surrogates(text))
+        except Exception as error:  # of whatever kind: it is the application's own
+            logger.exception("policy.redact_input failed: a user message was dropped")
+            raise Refused(_NOT_REDACTED, reason="not_redacted") from error
 
     def describe_failure(self, error: BaseException, lead: str, tool: str) -> str:
         """Record why a tool call failed and return the text the model is told."""

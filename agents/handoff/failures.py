@@ -290,7 +290,7 @@ def failure_text(error: BaseException, lead: str, tool: str) -> str:
     elif isinstance(error, TimeoutError):
         message, facts = "It took too long and was given up.", {"tool": tool}
     else:
-        logger.error("tool raised an exception", exc_info=error, extra={"tool": tool})
+        logger.error("tool %s raised an exception", tool, exc_info=error)
         message = "Something went wrong inside."
     if isinstance(error, OutcomeUnknown):
         lead = "It may or may not have been done."

@@ -38,14 +38,16 @@ class CallPolicy(Generic[S, C]):
         describe_result: Describes a change to the model that made it.
         expects: Returns the kind of answer an agent waits for; takes the state, the active agent and the
             last refusal.
-        redact_input: Redacts what the user says or writes. By default card and telephone numbers
-            are redacted, also those told in several turns, by a ``state.privacy.Redactor`` of each
-            call; ``str`` turns it off.
+        redact_input: Redacts what the user says or writes. By default card numbers and their
+            security codes are redacted, also those told in several turns, by a
+            ``state.privacy.Redactor`` of each call; ``str`` turns it off. Telephone numbers are
+            kept: users give theirs so that it is stored.
         redact_partial: Redacts interim transcripts for display. It is called repeatedly with more
-            of the same words and must not keep them. By default card and telephone numbers are
-            redacted; with another ``redact_input``, nothing of interim transcripts is shown.
+            of the same words and must not keep them. By default a transcript with more than four
+            digits is hidden, since they may become a card number; with another ``redact_input``,
+            nothing of interim transcripts is shown.
         redact_output: Redacts model text and tool arguments before they are stored, shown or
-            spoken; by default as the user's words. ``str`` turns it off.
+            spoken; by default whole card numbers and security codes. ``str`` turns it off.
         safe_prefix: Returns how much of an unfinished text ``redact_output`` can judge; the rest
             waits for what follows.
         trouble: Said when the model fails or returns nothing.

@@ -37,6 +37,7 @@ from livekit.agents.voice.events import ConversationItemAddedEvent
 from agents.handoff.call_base import AnyCall
 from agents.handoff.replies import Replies
 from agents.handoff.user_turns import UserTurns
+from state.shared import Refused
 
 logger = logging.getLogger(__name__)
 
@@ -192,16 +193,15 @@ class UserSpeech:
         try:
             return self._call.policy.redact_partial(text).strip()
         except Exception:  # text that cannot be redacted is dropped
-            logger.exception("redaction of an interim transcript failed")
+            logger.exception("policy.redact_partial failed: an interim transcript was dropped")
             return ""
 
     def final_transcript(self, text: str) -> str:
         """Keep a final transcript; returns it redacted."""
         self._stt_reported, self._failure_announced = True, False
         try:
-            words = self._call.policy.redact_input(text).strip()
-        except Exception:  # text that cannot be redacted is dropped, and the user is asked again
-            logger.exception("redaction of a final transcript failed")
+            words = self._call.redact_input(text).strip()
+        except Refused:  # it is dropped, and the user is asked again
             self._replies.speak(self._call.policy.trouble)
             return ""
         if words:

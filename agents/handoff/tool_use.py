@@ -105,8 +105,11 @@ STARTED = "Started; the result will follow. The user is told: {wait} Go on meanw
 STILL_RUNNING = "Started before, and not answered yet. The result will follow."
 """Told to an agent that takes over meanwhile."""
 
-CUT_OFF = "It is not known how it ended: the call was cut off meanwhile. Tell the user."
-"""The result of a tool that cannot be asked again."""
+CUT_OFF = (
+    "It may or may not have been done. cut_off: It is not known how {asked} ended: we were cut off"
+    " meanwhile."
+)
+"""The result of a tool that cannot be asked again; a model may say its second sentence as it is."""
 
 _ARRIVED = "The result of {names} has arrived. Tell the user."
 
@@ -200,7 +203,9 @@ class SlowTools:
                 action = kind.model_validate({"op": started.tool, **started.arguments})
             except (LookupError, ValidationError):
                 logger.warning("slow tool cannot be asked again", extra={"tool": started.tool})
-                self._ended(started.key, started.tool, f"{NOT_DONE} cut_off: {CUT_OFF}")
+                self._ended(
+                    started.key, started.tool, CUT_OFF.format(asked=started.tool.replace("_", " "))
+                )
             else:
                 basis = Basis(self._call.shared.version, None)
                 arguments: dict[str, object] = dict(started.arguments)

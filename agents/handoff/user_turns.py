@@ -14,8 +14,8 @@ from livekit.agents.voice import AgentStateChangedEvent, SpeechCreatedEvent, Spe
 
 from agents.handoff.call_base import AnyCall
 from agents.handoff.events import Heard, Spent, TurnWithdrawn, YourTurn
-from agents.handoff.model_output import replace_lone_surrogates
 from agents.handoff.replies import Replies
+from state.shared import Refused
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,11 @@ class UserTurns:
         """Redact a user message and have it answered; see ``Call.user_said``."""
         if not self._call.listening:
             return self.turn
-        return self.accept(self._call.policy.redact_input(replace_lone_surrogates(text)))
+        try:
+            return self.accept(self._call.redact_input(text))
+        except Refused:
+            self._replies.speak(self._call.policy.trouble)
+            return self.turn
 
     def accept(self, text: str, number: int | None = None) -> int:
         """Accept a user message that has been redacted; see ``Call.accept_user_input``."""

@@ -9,7 +9,7 @@ from state.context import OrderContext
 from state.errors import NotFound, OrderError, OverLimit
 from state.money import shown
 from state.order import OrderLine, OrderState, Stage
-from state.parts import STAGE, changed_parts, note_parts, read_back_again, times_after
+from state.order_parts import STAGE, changed_parts, note_parts, read_back_again, times_after
 from state.pricing import price
 from state.privacy.text import Words
 from state.shared import WHOLE, Command

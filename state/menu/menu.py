@@ -118,11 +118,15 @@ class Menu(MenuPart):
         for group in self.options.values():
             for choice in group.choices:
                 key = stems(choice.name)
-                called[key] = (*called.get(key, ()), *choice.aliases)
+                kind = (group.name, *group.aliases) if len(group.choices) == 1 else ()
+                called[key] = (*called.get(key, ()), *choice.aliases, *kind)
         return called
 
     def also_called(self, dish: Dish) -> Mapping[str, tuple[str, ...]]:
-        """Return other names for a dish's contents: the aliases of a choice that is called the same."""
+        """Return other names for a dish's contents: those of a choice that is called the same.
+
+        A group of one choice names it, too: "whip" is the whipped cream.
+        """
         return {name: self._choices_called.get(stems(name), ()) for name in dish.contains}
 
     def groups(self, dish: Dish) -> tuple[OptionGroup, ...]:

@@ -1,4 +1,6 @@
-"""Redaction of card and telephone numbers, and text without invisible characters.
+"""Redaction of card numbers and their security codes, and text without invisible characters.
+
+Telephone numbers are kept: users give theirs so that it is stored.
 
 A framework package: it knows no application, and ``agents.handoff`` applies it to everything that
 is heard, said or given to a tool.

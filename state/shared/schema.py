@@ -59,6 +59,7 @@ class Schema:
             raise ValueError("; ".join(faults))
         self.version = version
         self._migrate = dict(migrate)
+        self._logged: set[str] = set()
 
     def migrated(self, state: str, version: int, what: str) -> str:
         """Return a stored state in its present form.
@@ -87,7 +88,9 @@ class Schema:
                 why = f"migrate[{step}] returned what JSON cannot represent"
             else:
                 continue
-            logger.error("%s: %s", what, why)
+            if why not in self._logged:  # a list reads every state; each fault names its own
+                self._logged.add(why)
+                logger.error("%s: %s", what, why)
             raise JournalFault(what, why)
         return state
 

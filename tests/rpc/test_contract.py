@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter
 from typing_extensions import is_typeddict
 
-from rpc import wire
+from rpc import menu_forms
 from rpc.gateway import ErrorObject
 from rpc.page import ERRORS, Shown, forms, method_forms
 from rpc.page.contract import ANY_CALL
@@ -65,7 +65,7 @@ def test_a_request_refuses_what_it_does_not_know_and_a_reply_has_all_its_fields(
         if form.get("type") != "object":
             continue
         assert form["additionalProperties"] is False, name
-        model = getattr(wire, name, getattr(forms, name, None))
+        model = getattr(menu_forms, name, getattr(forms, name, None))
         complete = is_typeddict(model) or (isinstance(model, type) and issubclass(model, Shown))
         if complete and name not in OPTIONAL:
             assert form["required"] == [*form["properties"]], name

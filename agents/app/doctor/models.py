@@ -1,5 +1,6 @@
 """Checks the language model, and the speech models where they are configured."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,14 @@ from pydantic import SecretStr
 
 from agents.app.app import AnyApp
 from agents.app.doctor.findings import ANSWER_TIMEOUT, Finding, fault, ok, warning
-from agents.app.models.speech import missing_for_speech, speech_faults, stt_provider, tts_provider
+from agents.app.importing import missing_extra
+from agents.app.models.speech import (
+    missing_for_speech,
+    speech_faults,
+    speech_plugins,
+    stt_provider,
+    tts_provider,
+)
 from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, needs_key
 from agents.app.settings import AppSettings
 
@@ -27,6 +35,8 @@ async def check_models(app: AnyApp, settings: AppSettings) -> list[Finding]:
         return [_check_script(Path(settings.model.removeprefix(SCRIPT)))]
     if settings.model != OPENAI:
         return []
+    if missing := missing_extra("openai", ("openai",)):
+        return [fault("language model", missing)]
     first = await _check_model(
         "language model",
         settings.openai_base_url,
@@ -90,4 +100,10 @@ def check_speech(settings: AppSettings) -> list[Finding]:
         return [ok("speech", f"rooms are text only; not set: {', '.join(missing)}")]
     if wrong := speech_faults(settings):
         return [fault("speech", told) for told in wrong]
+    for name in speech_plugins(settings):
+        try:
+            import_module(f"livekit.plugins.{name}")
+        except Exception as error:  # of whatever kind: a call would raise it too
+            told = f"livekit-plugins-{name} cannot be imported: {type(error).__name__}: {error}"
+            return [fault("speech", told)]
     return [ok("speech", f"STT by {stt_provider(settings)}, TTS by {tts_provider(settings)}")]

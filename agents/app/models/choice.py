@@ -9,6 +9,7 @@ from livekit.agents.llm import LLM
 
 from agents.app.app import App
 from agents.app.declaration import AppFaults, named_faults, of_kind
+from agents.app.importing import missing_extra
 from agents.app.parts import C, S
 from agents.app.setting_values import OPENAI, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
@@ -45,6 +46,8 @@ def language_model(
 
         return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
     if name == OPENAI:
+        if told := missing_extra("openai", ("openai",)):
+            raise SettingsFaults([f"--model openai: {told}"])
         # The plugin and its client take half a second to import, so only this model loads them.
         from agents.app.models.openai import openai_model
 

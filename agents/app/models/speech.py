@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import SecretStr
 
+from agents.app.importing import missing_extra
 from agents.app.setting_values import check_key, needs_key
 from agents.app.settings import AppSettings, SettingsFaults
 
@@ -98,6 +99,15 @@ def missing_for_speech(settings: AppSettings) -> tuple[str, ...]:
     return tuple(settings.variable(name) for name in missing)
 
 
+def speech_plugins(settings: AppSettings) -> tuple[str, ...]:
+    """List livekit's plugins that the speech settings need; none if rooms are text only."""
+    if missing_for_speech(settings):
+        return ()
+    named = (stt_provider(settings), tts_provider(settings))
+    fallbacks = (settings.stt_fallback, settings.tts_fallback)
+    return ("silero", *dict.fromkeys(filter(None, (*named, *fallbacks))))
+
+
 def speech_faults(settings: AppSettings, agents: Iterable[str] = ()) -> tuple[str, ...]:
     """List everything that is wrong with the speech settings, by variable.
 
@@ -125,6 +135,8 @@ def speech_faults(settings: AppSettings, agents: Iterable[str] = ()) -> tuple[st
         for provider, urls in asked.items()
         if urls and (fault := _key_fault(settings, provider, urls)) is not None
     ]
+    if told := missing_extra("speech", speech_plugins(settings)):
+        faults.append(told)
     known = tuple(agents)
     unknown = [name for name in agent_voices(settings) if known and name not in known]
     if unknown:

@@ -1,14 +1,17 @@
 """Compares the expected fields of a state with the actual ones."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
+
+from pydantic import AwareDatetime, BaseModel, FutureDatetime, NaiveDatetime, PastDatetime
 
 from agents.app.conversation_files.writing import flow
+from state.shared.shapes import shape_of
 
-_TIMES = frozenset({"when", "ready_at", "created_at", "updated_at"})
+_TIMES: tuple[Any, ...] = (datetime, AwareDatetime, NaiveDatetime, PastDatetime, FutureDatetime)
 
 _LONGEST = 300
 
@@ -35,11 +38,37 @@ class Difference:
         return f"{self.field}: expected {self.expected}, got {self.actual}"
 
 
-def differences(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[Difference]:
+def time_fields(state: type[BaseModel]) -> frozenset[str]:
+    """Return the names of the fields of a state, and of the models in it, that hold times.
+
+    Args:
+        state: The model of the state.
+    """
+    return frozenset(
+        name
+        for model in shape_of(state).models
+        for name, field in model.model_fields.items()
+        if _holds_time(field.annotation)
+    )
+
+
+def _holds_time(annotation: Any) -> bool:
+    return annotation in _TIMES or any(map(_holds_time, get_args(annotation)))
+
+
+def differences(
+    expected: Mapping[str, Any], actual: Mapping[str, Any], times: Collection[str] = ()
+) -> Iterator[Difference]:
     """Yield every difference between the expected fields and the actual ones.
 
     Only expected fields are compared. Lists have to be complete, in any order. Of a list's members
     those are compared field by field that have the first expected field in common, as a name.
+
+    Args:
+        expected: The fields of a file.
+        actual: The fields of the state's view.
+        times: The names of the fields that hold times: two texts of the same time are equal, and
+            one without a UTC offset is the local time of the other.
 
     >>> [str(one) for one in differences({"total": 900, "tip": 0}, {"total": 1350, "tip": 0})]
     ['total: expected 900, got 1350']
@@ -47,80 +76,99 @@ def differences(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> Itera
     >>> [str(one) for one in differences({"lines": lines[0]}, {"lines": lines[1]})]
     ['lines[Cola].size: expected can, got bottle']
     """
-    yield from _differences(expected, actual, "")
+    yield from _Comparison(frozenset(times)).of_mappings(expected, actual, "")
 
 
-def _differences(
-    expected: Mapping[str, Any], actual: Mapping[str, Any], where: str
-) -> Iterator[Difference]:
-    for name, wanted in expected.items():
-        place = f"{where}{name}"
-        if name not in actual:
-            yield Difference(place, _shown(wanted), None)
-            continue
-        found = actual[name]
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    times: frozenset[str]
+
+    def of_mappings(
+        self,
+        expected: Mapping[str, Any],
+        actual: Mapping[str, Any],
+        where: str,
+        *,
+        of_times: bool = False,
+    ) -> Iterator[Difference]:
+        for name, wanted in expected.items():
+            place, is_time = f"{where}{name}", of_times or name in self.times
+            if name not in actual:
+                yield Difference(place, _shown(wanted), None)
+                continue
+            found = actual[name]
+            if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+                yield from self.of_mappings(wanted, found, f"{place}.", of_times=is_time)
+            elif isinstance(wanted, list | tuple) and isinstance(found, list):
+                yield from self._unmatched(wanted, found, place, is_time)
+            elif not _same(wanted, found, is_time):
+                yield Difference(place, _shown(wanted), _shown(found))
+
+    def _unmatched(
+        self, wanted: Sequence[Any], found: Sequence[Any], place: str, is_time: bool
+    ) -> Iterator[Difference]:
+        """Yield what is different in expected list members without a match, and in those left over."""
+        partner: dict[int, int] = {}
+        alone = [
+            one
+            for one in range(len(wanted))
+            if not self._pair(one, wanted, found, partner, set(), is_time)
+        ]
+        left = [there for there in range(len(found)) if there not in partner]
+        for one in alone:
+            alike = {there: list(self._alike(wanted[one], found[there], place)) for there in left}
+            near = min(
+                (there for there in left if alike[there]),
+                key=lambda there: len(alike[there]),
+                default=None,
+            )
+            if near is None:
+                yield Difference(place, _shown(wanted[one]), None)
+            else:
+                left.remove(near)
+                yield from alike[near]
+        for there in left:
+            yield Difference(place, None, _shown(found[there]))
+
+    def _alike(self, wanted: Any, found: Any, place: str) -> Iterator[Difference]:
+        """Yield the differences of two list members that have their first field in common."""
+        if not (isinstance(wanted, Mapping) and isinstance(found, Mapping)) or not wanted:
+            return
+        first, name = next(iter(wanted.items()))
+        if first in found and _same(name, found[first], first in self.times):
+            yield from self.of_mappings(wanted, found, f"{place}[{_shown(name)}].")
+
+    def _pair(
+        self,
+        one: int,
+        wanted: Sequence[Any],
+        found: Sequence[Any],
+        partner: dict[int, int],
+        tried: set[int],
+        is_time: bool,
+    ) -> bool:
+        """Match an expected member with an actual one, reassigning others where needed."""
+        for there, member in enumerate(found):
+            if there in tried or not self._fits(wanted[one], member, is_time):
+                continue
+            tried.add(there)
+            if there not in partner or self._pair(
+                partner[there], wanted, found, partner, tried, is_time
+            ):
+                partner[there] = one
+                return True
+        return False
+
+    def _fits(self, wanted: Any, found: Any, is_time: bool) -> bool:
         if isinstance(wanted, Mapping) and isinstance(found, Mapping):
-            yield from _differences(wanted, found, f"{place}.")
-        elif isinstance(wanted, list | tuple) and isinstance(found, list):
-            yield from _unmatched(wanted, found, place)
-        elif not _same(wanted, found, name):
-            yield Difference(place, _shown(wanted), _shown(found))
+            return not any(self.of_mappings(wanted, found, ""))
+        return _same(wanted, found, is_time)
 
 
-def _unmatched(wanted: Sequence[Any], found: Sequence[Any], place: str) -> Iterator[Difference]:
-    """Yield what is different in expected list members without a match, and in members left over."""
-    partner: dict[int, int] = {}
-    alone = [one for one in range(len(wanted)) if not _pair(one, wanted, found, partner, set())]
-    left = [there for there in range(len(found)) if there not in partner]
-    for one in alone:
-        alike = {there: list(_alike(wanted[one], found[there], place)) for there in left}
-        near = min(
-            (there for there in left if alike[there]),
-            key=lambda there: len(alike[there]),
-            default=None,
-        )
-        if near is None:
-            yield Difference(place, _shown(wanted[one]), None)
-        else:
-            left.remove(near)
-            yield from alike[near]
-    for there in left:
-        yield Difference(place, None, _shown(found[there]))
-
-
-def _alike(wanted: Any, found: Any, place: str) -> Iterator[Difference]:
-    """Yield the differences of two list members that have their first field in common."""
-    if not (isinstance(wanted, Mapping) and isinstance(found, Mapping)) or not wanted:
-        return
-    first, name = next(iter(wanted.items()))
-    if first in found and _same(name, found[first], first):
-        yield from _differences(wanted, found, f"{place}[{_shown(name)}].")
-
-
-def _pair(
-    one: int, wanted: Sequence[Any], found: Sequence[Any], partner: dict[int, int], tried: set[int]
-) -> bool:
-    """Match an expected member with an actual one, reassigning others where needed."""
-    for there, member in enumerate(found):
-        if there in tried or not _fits(wanted[one], member):
-            continue
-        tried.add(there)
-        if there not in partner or _pair(partner[there], wanted, found, partner, tried):
-            partner[there] = one
-            return True
-    return False
-
-
-def _fits(wanted: Any, found: Any) -> bool:
-    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
-        return not any(_differences(wanted, found, ""))
-    return _same(wanted, found, "")
-
-
-def _same(wanted: Any, found: Any, name: str) -> bool:
+def _same(wanted: Any, found: Any, is_time: bool) -> bool:
     if isinstance(wanted, Decimal) and isinstance(found, int | float):
         return wanted == Decimal(str(found))
-    if name in _TIMES and isinstance(wanted, str) and isinstance(found, str):
+    if is_time and isinstance(wanted, str) and isinstance(found, str):
         return wanted == found or _same_time(wanted, found)
     return bool(wanted == found)
 

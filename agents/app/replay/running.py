@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -13,17 +13,18 @@ from typing import Any, Generic, TypeAlias
 from livekit.agents.llm import LLM
 from pydantic import ValidationError
 
-from agents.app.app import App, Environment, NewState
+from agents.app.app import AnyApp, App, Environment, NewState
 from agents.app.clock import in_zone
 from agents.app.conversation_files.form import Facts
 from agents.app.conversation_files.reading import ConversationFaults, ConversationFile, load_script
 from agents.app.conversation_files.writing import flow
-from agents.app.declaration import named_faults
+from agents.app.declaration import AppFaults, named_faults
+from agents.app.importing import missing_extra
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of, scripted
 from agents.app.parts import C, Fields, S
-from agents.app.replay.comparing import differences
+from agents.app.replay.comparing import differences, time_fields
 from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, check_model
-from agents.app.settings import AppSettings
+from agents.app.settings import AppSettings, SettingsFaults
 from agents.handoff import Call, HandedOver, HandoffRefused, Said, ToolUsed
 from agents.testing import Clock, Conversation, ConversationError, Ids, ScriptError, Turn
 from state.shared import SharedState, StateError
@@ -38,8 +39,6 @@ TURN_LIMIT_S = 20.0
 provider."""
 
 REQUESTS_PER_TURN = 12
-
-_TIMES = frozenset({"ready_at", "created_at", "updated_at"})
 
 
 @dataclass(frozen=True)
@@ -228,7 +227,7 @@ def _differences(app: App[S, C], fields: Fields | None, call: Call[S, C]) -> Ite
     if fields is not None:
         speaker = call.shared.speaker or call.speaker
         shown = app.view_of(call.state, call.shared.version, speaker)
-        yield from map(str, differences(fields.given, shown))
+        yield from map(str, differences(fields.given, shown, time_fields(app.state_type)))
 
 
 def _sequence(what: str, expected: Sequence[str], actual: Sequence[str]) -> Iterator[str]:
@@ -292,7 +291,7 @@ def _started(
         named = {option: getattr(said, option) for option in app.command_line.options}
         settings = settings.model_copy(
             update={
-                **app.replay.settings(Path(folder)),
+                **_settings_of_a_run(app, settings, Path(folder)),
                 **{
                     name: file.path.parent / value if _is_path(settings, name) else value
                     for name, value in named.items()
@@ -310,6 +309,16 @@ def _started(
         context = app.make_context(Environment(settings, clock, Ids()))
         models = _models(app, file, context, settings, model_wins)
         yield _Start(shared_from(app, file, context), models, clocks)
+
+
+def _settings_of_a_run(app: AnyApp, settings: AppSettings, folder: Path) -> Mapping[str, Any]:
+    with named_faults("replay.settings", settings.secrets):
+        own = app.replay.settings(folder)
+        unknown = own.keys() - type(settings).model_fields.keys()
+    if unknown:  # otherwise the run would use the real files
+        names = ", ".join(sorted(unknown))
+        raise AppFaults([f"replay.settings: {app.settings.__name__} has no field {names}"])
+    return own
 
 
 def _is_path(settings: AppSettings, name: str) -> bool:
@@ -347,22 +356,29 @@ def shared_from(app: App[S, C], file: ConversationFile, context: C) -> SharedSta
         why = "; ".join(fault["msg"] for fault in error.errors())
         raise _no_such_state(app, file, why) from None
     speaker: str | None = given.get("active_agent")
-    wrong = list(differences(comparable(given, app.noun), app.view_of(state, version, speaker)))
+    wanted = comparable(given, app.noun, app.replay.generated)
+    shown = app.view_of(state, version, speaker)
+    wrong = list(differences(wanted, shown, time_fields(app.state_type)))
     if wrong:
         raise _no_such_state(app, file, "; ".join(map(str, wrong)))
     return SharedState(state, context, version=version, speaker=speaker, state_id="replayed")
 
 
-def comparable(value: Any, noun: str) -> Any:
+def comparable(value: Any, noun: str, generated: Collection[str]) -> Any:
     """Return the fields that can be compared with the state that was made to start from.
 
-    Ids, numbers, versions and times are generated for every state, whatever the file says.
+    Ids, numbers and versions are generated for every state, whatever the file says; an application
+    names other such fields.
     """
     if isinstance(value, Mapping):
-        own = {f"{noun}_id", f"{noun}_number", "id", "version", *_TIMES}
-        return {name: comparable(inner, noun) for name, inner in value.items() if name not in own}
+        own = {f"{noun}_id", f"{noun}_number", "id", "version", *generated}
+        return {
+            name: comparable(inner, noun, generated)
+            for name, inner in value.items()
+            if name not in own
+        }
     if isinstance(value, list | tuple):
-        return [comparable(inner, noun) for inner in value]
+        return [comparable(inner, noun, generated) for inner in value]
     return value
 
 
@@ -381,6 +397,8 @@ def _models(
     if name.startswith(SCRIPT):
         steps = load_script(Path(name.removeprefix(SCRIPT)).expanduser())
         return lambda: (scripted(steps), {})
+    if name == OPENAI and (told := missing_extra("openai", ("openai",))):
+        raise SettingsFaults([f"--model openai: {told}"])
     if name == OPENAI and settings.model != OPENAI:
         type(settings).read(model=OPENAI)  # it needs a key or an address
     if name == LOCAL and app.model is None:

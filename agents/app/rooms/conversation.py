@@ -9,11 +9,11 @@ from livekit import rtc
 from livekit.agents.llm import LLM
 
 from agents.app.parts import C, Channel, S
-from agents.app.rooms.opening import Opened
 from agents.app.rooms.page import Page
 from agents.app.rooms.process_context import ProcessContext
 from agents.app.rooms.resume_codes import resume_code
 from agents.app.rooms.silence import STALL_S, SilenceTimer, StallTimer
+from agents.app.rooms.state_of_call import Opened
 from agents.app.transcript import CallRecord
 from agents.app.words import Words
 from agents.handoff import Call, Ended, Event, Heard, TurnWithdrawn, YourTurn, stop

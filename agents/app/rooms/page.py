@@ -4,13 +4,13 @@ In the other direction, an agent comments on what the user does on the page.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal
 
 from livekit import rtc
 
 from agents.app.app import App
-from agents.app.declaration import attempt
+from agents.app.declaration import attempt, texts_from
 from agents.app.parts import C, S
 from agents.app.rooms.comments import Comments
 from agents.app.words import your_turn
@@ -89,7 +89,8 @@ class Page(Generic[S, C]):
     def show(self) -> None:
         """Update the agent's attributes: active agent, version, and the application's own."""
         call, attributes = self._call, self._app.rooms.attributes
-        own: Mapping[str, str] = attempt("rooms.attributes", {}, attributes, call.state)
+        what, none = "rooms.attributes", dict[str, str]()
+        own = attempt(what, none, texts_from, what, attributes, call.state)
         shown = {
             # The next agent is known as soon as the handoff is stored, before its first word.
             "active_agent": call.shared.speaker or call.speaker,

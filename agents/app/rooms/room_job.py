@@ -25,13 +25,13 @@ from agents.app.rooms.departure import (
     notify_end,
 )
 from agents.app.rooms.media import SpeechNotBuilt, channel_of
-from agents.app.rooms.opening import open_for
 from agents.app.rooms.phone import DtmfDigits, is_telephone
 from agents.app.rooms.presence import Arrival, Presence
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.rejection import send_transcription
 from agents.app.rooms.rejoin import RejoinDetector
 from agents.app.rooms.room_lease import RoomLease, lease_name
+from agents.app.rooms.state_of_call import open_for
 from agents.app.states import is_erased
 from agents.handoff import Ended
 from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService

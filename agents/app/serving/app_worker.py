@@ -11,7 +11,7 @@ from livekit.agents import JobContext, JobProcess
 from agents.app.app import AnyApp
 from agents.app.faults import InputError
 from agents.app.models.speech import missing_for_speech
-from agents.app.serving.worker import Worker
+from agents.app.serving.worker import PRELOADED, Worker
 from agents.app.settings import AppSettings
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ logger = logging.getLogger(__name__)
 
 PRELOAD = (
     "agents.app.rooms.job",
-    "agents.app.serving.preloaded",
     "state.shared.sql.database",
     "state.shared.sql.leases",
 )
@@ -55,7 +54,11 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
 
 
 def _prepare(app: AnyApp, process: JobProcess) -> None:
-    for name in (*PRELOAD, *app.worker.preload):  # forked processes have all of it already
+    for name in (
+        PRELOADED,
+        *PRELOAD,
+        *app.worker.preload,
+    ):  # forked processes have all of it already
         import_module(name)
     from agents.app.rooms.job import prepare_process
 

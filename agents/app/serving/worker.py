@@ -34,6 +34,9 @@ FULL = 0.7
 """The load of a worker that is at capacity: livekit-server 1.13.5 assigns no jobs to a worker that
 reports it (its ``agents.target_load``), and LiveKit Cloud allows no other threshold."""
 
+PRELOADED = "agents.app.serving.preloaded"
+"""The module that every worker preloads."""
+
 _SHUTDOWN_S, _INITIALIZE_S, _SESSION_END_S = 10.0, 30.0, 30.0
 
 
@@ -85,7 +88,7 @@ class Worker(AgentServer):
             initialize_process_timeout=_INITIALIZE_S,
             session_end_timeout=_SESSION_END_S,
             setup_fnc=partial(_set_up, setup, application),
-            preload_modules=list(preload),
+            preload_modules=[PRELOADED, *preload],
         )
         self.settings = settings
         self.audio = audio

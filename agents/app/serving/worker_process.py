@@ -7,14 +7,14 @@ import threading
 from collections.abc import Collection
 from contextlib import ExitStack, suppress
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from agents.app.app import AnyApp, Environment, load_app
 from agents.app.declaration import named_faults
 from agents.app.faults import InputError
-from agents.app.importing import gc_paused
+from agents.app.importing import gc_paused, is_installed, missing_extra
 from agents.app.serving.logs import log_as_worker
+from agents.app.setting_values import OPENAI
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
@@ -107,8 +107,10 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
     faults += [
         f"worker.preload: there is no module {name}"
         for name in app.worker.preload
-        if not _is_there(name)
+        if not is_installed(name)
     ]
+    if settings.model == OPENAI and (told := missing_extra("openai", ("openai",))):
+        faults.append(f"--model openai: {told}")
     if "database" in wrong:
         return faults
 
@@ -121,13 +123,6 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
     except InputError as error:
         faults += error.faults
     return faults
-
-
-def _is_there(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ImportError:  # its package is missing
-        return False
 
 
 async def _serve(worker: "Worker", ready: int | None) -> int:

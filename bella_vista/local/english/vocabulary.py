@@ -26,7 +26,7 @@ ADJECTIVES = frozenset(
 """Words that say how a dish is and not what it is: one of them alone names no dish."""
 
 VARIANTS = frozenset(
-    "zero diet light lite deluxe supreme special max premium ultimate jumbo xl xxl junior senior skinny"
+    "zero diet light lite tall venti deluxe supreme special max premium ultimate jumbo xl xxl junior senior skinny"
     " vegan vegetarian veggie halal kosher gluten lactose sugar decaf iced frozen grilled fried baked roasted"
     " smoked stuffed breaded crispy spicy sweet sour salted unsalted mini mega super bbq barbecue".split()
 )

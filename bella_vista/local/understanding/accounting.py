@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from bella_vista.local.understanding.grammar import JOINTS
@@ -154,6 +155,7 @@ class Accounting:
             lost.extend(self._denied(steps, said, lines, tokens))
             lost.extend(self._not_as_told(steps, lines, tokens))
             lost.extend(self._too_wide(said, lines, tokens))
+            lost.extend(self._headings(steps, said, tokens))
             lost.extend(self._grown(steps, said, lines))
         return list(dict.fromkeys(lost))
 
@@ -550,6 +552,21 @@ class Accounting:
                     wrong = False
                 if wrong:
                     yield tokens[one.first].word
+
+    def _headings(
+        self, steps: Sequence[Step], said: Sequence[Said], tokens: Sequence[Token]
+    ) -> Iterator[str]:
+        """Name each kind of choices that was asked for beside a dish: "with a side of salsa"."""
+        told = {place for one in said for place in (*one.told, *(one.become or one).told)}
+        for before, step in pairwise(steps):
+            if step.edge.does != "group" or step.first in told:
+                continue
+            if before.edge.does in ("with", "and", "a") and not any(
+                option.entity.mask & step.edge.entity.mask and option.place > step.first
+                for one in said
+                for option in (*one.options, *(one.become or one).options)
+            ):
+                yield tokens[step.first].word
 
     def _too_wide(
         self, said: Sequence[Said], lines: Sequence[_Line], tokens: Sequence[Token]

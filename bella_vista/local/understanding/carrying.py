@@ -46,7 +46,7 @@ _NEW_BY_THE = 0.5
 _LIKE_A_DISH = 1.2
 """What it costs to take the name of a dish that is on the order for an option."""
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
-_DEALT = 0.4
+_DEALT = 1.0
 """How much likelier a split is that deals out exactly as many as were ordered."""
 _STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
 _THESE = ("all", "them", "it")
@@ -445,6 +445,8 @@ class Carrying:
         last = self._out.items[-1] if self._out.items else None
         if last is None or not self._out.mask(last) & said.mask or said.more:
             return False
+        if said.plain and not said.options and last.changes:
+            return False  # "two hot dogs with ketchup, one hot dog plain"
         bare = not (last.counted or last.changes or last.size)
         same = last.names == self._out.index.names(said.mask) and last.quantity == 1
         if bare and same and said.count is not None:
@@ -751,6 +753,11 @@ class Carrying:
             found = there[-1:]  # "take off the colas and make it three tiramisus": they stay away
         else:
             found = targets(out, said)
+        if said.ref == "it" and become is not said and out.removed is not None and become.count:
+            made = out.made_with(out.there, become.options) if become.options else []
+            if len(made) == 1 and made[0].names == out.removed.names:
+                found, become = made, replace(become, options=[])  # "and make it 3 chicken"
+                out.removed.gone = out.removed.quantity or 1
         if points:
             found = found if not there or any(item in there for item in found) else there[-1:]
             if following and following[0].verb == "instead-of" and following[0].head is not None:
@@ -1059,7 +1066,8 @@ class Carrying:
             found = found or targets(out, said)
         new = [item for item in found if item in out.items]
         if new:
-            out.split(new[-1], said, said.count)
+            if not self._of_pieces(new[-1], said):
+                out.split(new[-1], said, said.count)
             return True
         fitting = [item for item in found if (item.quantity or 1) >= (said.count or 1)]
         if not found or (len(found) > 1 and said.head is not None and not fitting):
@@ -1068,6 +1076,16 @@ class Carrying:
         if said.ref == "of-them" and len(found) > 1 and out.ask_which(change, found):
             return True
         self._become(change, (fitting or found)[-1:], said.count or 1)
+        return True
+
+    def _of_pieces(self, item: Item, said: Said) -> bool:
+        """Give one thing what some of its pieces are to have: "20 wings, 10 of them buffalo"."""
+        pieces = max((int(one) for one in stems(item.name or "") if one.isdigit()), default=0)
+        if item.quantity != 1 or said.size or not 1 < (said.count or 0) < pieces:
+            return False
+        if not said.options or not self._out.able(item, said):
+            return False
+        self._out.give(item, said)
         return True
 
     def _another_kind_of(self, said: Said) -> bool:
@@ -1086,6 +1104,9 @@ class Carrying:
 
     def _again(self, said: Said) -> None:
         out = self._out
+        recounted = [one for one in out.touched if one.line and one.quantity != one.line.quantity]
+        if said.ref == "same" and not said.more and not said.described and recounted:
+            return  # "make that two, my husband wants the same"
         if said.both and out.there and not out.items:
             for item in out.there:
                 out.repeat(item, said)  # "another of each"
@@ -1149,6 +1170,8 @@ class Carrying:
     def _belongs(self, item: Item, said: Said) -> bool:
         """Give something to the thing that was ordered just before in the same line."""
         out = self._out
+        if self._of_pieces(item, said):
+            return True
         out.make_plain(item, said)
         if not said.described:
             if said.count is None:

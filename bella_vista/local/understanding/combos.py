@@ -69,7 +69,8 @@ def _take_in(outcome: Outcome, item: Item, combo: Combo) -> None:
             _put_in(outcome, item, other)
             continue
         taken = [part.name or "" for part in item.parts]
-        if outcome.kitchen.open_part(combo, taken) is None:
+        fixed = any(part.dishes == (other.name,) for part in combo.parts)
+        if outcome.kitchen.open_part(combo, taken) is None and not fixed:
             continue
         count = other.quantity or 1
         if other.name and not other.splits:

@@ -133,7 +133,9 @@ class Deciding:
         there = bool(known or waiting or topic)
         if beam is None:
             beam = BEAM if len(tokens) < _LONG else BEAM // 2
-        found = self._search.readings(words, known=there, most=READINGS, beam=beam)
+        found = self._search.readings(
+            words, known=there, chosen=self._chosen(words, known), most=READINGS, beam=beam
+        )
         situation = Situation(topic, which, before, reviewed)
         weighed: list[Decided] = []
         seen: set[Any] = set()
@@ -195,6 +197,19 @@ class Deciding:
                 name, one.mask = called[0]
                 one.head = Entity("dish", name, mask=one.mask, number=-3)
         return said, passed
+
+    def _chosen(self, words: Lattice, known: Sequence[Item]) -> dict[int, int]:
+        """Return for which dishes on the order each option of a lattice was chosen: it can be left off."""
+        chosen: dict[int, int] = {}
+        options = {
+            e.entity.number: e.entity for here in words.edges for e in here if e.does == "option"
+        }
+        for item in known:
+            for number, option in options.items() if item.changes else ():
+                made = self._kitchen.made(item.name, option.words)
+                if made and set(made) <= set(item.changes):
+                    chosen[number] = chosen.get(number, 0) | self.index.bit(item.name or "")
+        return chosen
 
     def _on_order(self, known: Sequence[Item]) -> dict[str, Entity]:
         """Return the words of what is on the order that name nothing by themselves: "the cookie"."""

@@ -75,6 +75,7 @@ RULES = """
   before       them       told               ref                     after   0.4
   any          other      -                  begin ref               after   begin.ref
   before       other      unsaid             ref                     after   0.1
+  before       other      put                ref                     after   0.0
   before       all        put                ref                     after   0.0
   before       it         put                ref                     after   0.0
   before       them       put                ref                     after   0.0
@@ -129,6 +130,7 @@ RULES = """
   any          amount     -                  begin pend              before  begin.amount
   before       amount     -                  pend                    before  0.1
   after        amount     -                  pend                    after   0.05
+  after        amount     trailing           much                    after   0.5
   any          no         -                  begin deny              before  begin.no
   any          no-extra   -                  begin deny              before  begin.no
   before       no-extra   -                  deny                    before  0.3
@@ -247,6 +249,8 @@ PAUSED, STOPPED = 0.5, 1.2
 """A head after a pause: "sweet potato fries, large. lemonade" says nothing of the lemonade."""
 RATHER_OPTION = 0.8
 """Beginning a dish after a correction where a choice was said last: "potatoes, no, broccoli"."""
+UNHALVED = 1.5
+"""Putting on one half what lies on the whole of a thing, or not at all."""
 PUT_ON = 1.0
 """Beginning a dish after "on" where a choice was said before it: "and ham on the diavola"."""
 KEPT_REMOVING, STOPPED_REMOVING = 0.1, 0.7

@@ -429,11 +429,13 @@ class Index:
             return entity
 
         of_group: dict[str, int] = {}
+        containing: dict[Stems, int] = {}
         for dish in self._menu.dishes:
             bit = self._bits[dish.name]
             for name in dish.options:
                 of_group[name] = of_group.get(name, 0) | bit
             for content, others in self._menu.also_called(dish).items():
+                containing[stems(content)] = containing.get(stems(content), 0) | bit
                 for name in (content, *others):
                     for way in self._ways(stems(name)):
                         entity = option(way, name)
@@ -491,9 +493,11 @@ class Index:
                     if choice.name == group.default:
                         usual = [(("regular", *way), words) for way, words in spoken]
                         spoken += usual  # "the regular red sauce"
+                    bits = containing.get(stems(choice.name), 0)
                     for way, words in spoken:
                         entity = option(way, words)
-                        entity.mask |= mask
+                        entity.mask |= mask | bits
+                        entity.own |= bits
                         if group.counted:
                             entity.tallied |= mask
                         if group.amounts:
@@ -571,7 +575,7 @@ class Index:
         for word, mask in found.items():
             entity = self._entity("variant", word)
             entity.mask = mask
-            self._name((word,), entity, 0.7, whole=False)
+            self._name((word,), entity, 0.4, whole=False)
 
     def _of_combos(self) -> None:
         for bit, parts in self.parts.items():
@@ -639,6 +643,9 @@ def _runs(name: str, *, options: bool = False) -> Iterator[tuple[Stems, int, str
             run = words[first : first + length]
             if all(word in _NO_PART for word in run):
                 continue
+            others = [word for word in words if word not in run and (word,) not in MARKS]
+            if others and all(word in _TASTES for word in run):
+                continue  # "spicy" is no spicy mayo, and "hot" is extra hot
             if not options:
                 if all(word in vocabulary.ADJECTIVES for word in run):
                     continue
@@ -688,6 +695,7 @@ SAME_WORD, OTHER_WORDS = _same_words()
 _JOINTS = frozenset(
     stem(word) for word in "a an the of and n with de la di al in on y et e con".split()
 )
+_TASTES = frozenset(stem(word) for word in "spicy hot sweet cold mild sour fresh".split())
 _NO_PART = frozenset(
     stem(word) for word in "no not free style with and of the size on in n it is as by".split()
 ) | {str(number) for number in range(21)}

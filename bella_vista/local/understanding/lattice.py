@@ -503,6 +503,11 @@ def _phrases(
             for edge in inside
         ):
             cost += FILLER_ON_NAME
+        if phrase.does == "side":
+            for edge in edges[end - 1]:
+                edge.cost += 1.0 if edge.end == end and edge.does == "dish" else 0.0
+        if phrase.does == "note" and any(edge.does == "variant" for edge in here):
+            cost += 0.4
         if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
             cost += 1.0
         if phrase.does == "correct" and phrase.words in _LONE:
@@ -526,8 +531,10 @@ def _phrases(
             cost += 0.25
         if phrase.does == "instead-of" and phrase.words == "not":
             cost += 0.7
-        if phrase.does == "filler" and named and len(words) == 1:
-            cost += FILLER_ON_NAME
+        if phrase.does == "filler" and (
+            named if len(words) == 1 else _sized(edges[first:end], end)
+        ):
+            cost += FILLER_ON_NAME  # "as a main" may be a size
         if phrase.does == "swap" and len(words) == 1 and index.knows(tokens[first].stem):
             cost += FILLER_ON_NAME  # a "sub" may be a sandwich
         here.append(
@@ -535,6 +542,11 @@ def _phrases(
                 phrase.does, end, cost, value=_value(phrase.does, phrase.value), words=phrase.words
             )
         )
+
+
+def _sized(inside: Sequence[Sequence[Edge]], end: int) -> bool:
+    """Whether a size ends with some words."""
+    return any(edge.does == "size" and edge.end == end for here in inside for edge in here)
 
 
 def _value(does: str, value: str) -> str | int:

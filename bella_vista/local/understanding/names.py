@@ -23,6 +23,8 @@ _LONGEST_PHRASE = 80
 _MARGIN = 5.0
 _LEAST_RUN, _LEAST_PART = 7, 3
 """Letters of words that were typed without a space between them, and of each of them."""
+_BESIDE_NAMES = frozenset("size extra light with".split())
+"""Words that are typed together with a name: "mediumsize"."""
 _NEVER_A_NAME = frozenset("a an the and with no to of for or in on i it me my you is are".split())
 
 
@@ -311,7 +313,10 @@ class Names:
         if word not in self._runs:
             if len(self._runs) > 20_000:
                 self._runs.clear()
-            self._runs[word] = () if self._known(token) else self._apart(word)
+            meaning = self.meaning(word)
+            chosen = meaning is not None and meaning.choice and token.stem not in self._vocabulary
+            known = self._known(token) and not chosen
+            self._runs[word] = () if known else self._apart(word)
         return self._runs[word]
 
     def _known(self, token: Token) -> bool:
@@ -333,7 +338,8 @@ class Names:
         return ()
 
     def _is_word(self, word: str) -> bool:
-        return stem(word) in self._vocabulary and word not in vocabulary.FUNCTION_WORDS
+        known = stem(word) in self._vocabulary and word not in vocabulary.FUNCTION_WORDS
+        return known or word in _BESIDE_NAMES
 
     def _spelling(self, token: Token) -> str | None:
         word = token.word

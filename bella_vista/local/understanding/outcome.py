@@ -283,7 +283,10 @@ class Outcome:
         """Order some more of a thing, with what is said to be different."""
         fresh = item.copy(said.count or 1)
         fresh.spoken, fresh.copied, fresh.yielding = said.place, True, len(fresh.changes)
-        self.give(fresh, said)
+        for part in said.parts:
+            self.takes_part(fresh, self.make(part))
+        gone = [one for one in said.replaced if not self.called(item.parts, one.words)]
+        self.give(fresh, replace(said, replaced=gone))
         self.add(fresh)
 
     # -- changing a thing ------------------------------------------------------------------------------------
@@ -356,6 +359,8 @@ class Outcome:
             if not option.no:
                 item.changes.append(option.of(choice))
             return
+        if item.copied:
+            self._give_way_to_variant(item, option)
         opposite = [
             change
             for change in item.changes[: item.yielding]
@@ -366,6 +371,17 @@ class Outcome:
             item.yielding -= 1
         if not opposite or self.kitchen.has(item.name, words) == option.no:
             item.changes.append(option.words)  # otherwise it is as it comes
+
+    def _give_way_to_variant(self, item: Item, option: Option) -> None:
+        """Take off the vanilla of a copy where sugar free vanilla comes."""
+        made = self.kitchen.made(item.name, option.words) or ()
+        fresh = set(stems(self.kitchen.choice(item.name, made[0]))) if len(made) == 1 else set()
+        for change in item.changes[: item.yielding] if not option.no else ():
+            old = set(stems(self.kitchen.choice(item.name, change)))
+            kin = old < fresh or fresh < old
+            if kin and old and self.kitchen.same_group(item.name, change, option.words):
+                item.changes.remove(change)
+                item.yielding -= 1
 
     def take_back(self, item: Item, option: Option) -> bool:
         """Take back how much there was to be: "no extra jalapenos"."""

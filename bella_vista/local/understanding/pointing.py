@@ -15,6 +15,7 @@ from state.menu.words import stems
 
 _POINTS = frozenset("the my that this his her our your those these".split())
 _PUT_ON = frozenset("on for to with in".split())
+_COMPARED = {"bigger": -1, "larger": -1, "biggest": -1, "largest": -1, "smaller": 0, "smallest": 0}
 _MOST = 3
 """So many names are in one description."""
 _COST = 0.25
@@ -72,11 +73,13 @@ def _meant(
     """Return what a run of names means, where it is one thing on the order."""
     one = run[-1] if run[-1].does == "one" else None
     named = [edge for edge in run if edge.does != "one"]
-    if one is None and len(named) == 1 and not _named_in_part(words, first, named[0], known):
-        return None
+    if one is None and len(named) == 1:
+        is_made = _removed(words, first) and _made_of(named[0], known, index, kitchen)
+        if not is_made and not _named_in_part(words, first, named[0], known):
+            return None
     if one is None and len(named) > 1 and named[-1].does != "dish":
         return None
-    fits = [(_fit(item, named, index, kitchen), item) for item in known]
+    fits = [(_fit(item, named, known, index, kitchen), item) for item in known]
     best = min((fit for fit, _ in fits if fit is not None), default=None)
     if best is None:
         return None
@@ -112,18 +115,50 @@ def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]
     return len(called) == 1 and (edge.does == "dish" or words.tokens[first - 2].word in _PUT_ON)
 
 
-def _fit(item: Item, named: Sequence[Edge], index: Index, kitchen: Kitchen) -> float | None:
+def _removed(words: Lattice, first: int) -> bool:
+    """Whether what begins at a place is to be taken off."""
+    return any(
+        edge.does == "remove" and first - 1 <= edge.end <= first
+        for here in words.edges[max(0, first - 4) : first]
+        for edge in here
+    )
+
+
+def _made_of(edge: Edge, known: Sequence[Item], index: Index, kitchen: Kitchen) -> bool:
+    """Whether a choice that a thing cannot be without is what it is called: "drop the coke"."""
+    having = [
+        item
+        for item in known
+        if edge.entity.chosen & index.bit(item.name or "")
+        and set(kitchen.made(item.name, edge.entity.words) or ("",)) <= set(item.changes)
+    ]
+    return len(having) == 1
+
+
+def _fit(
+    item: Item, named: Sequence[Edge], known: Sequence[Item], index: Index, kitchen: Kitchen
+) -> float | None:
     """Return how badly names fit a thing; ``None`` where one of them does not fit at all."""
     total = 0.0
     for edge in named:
-        fit = _fit_one(item, edge, index, kitchen)
+        fit = _fit_one(item, edge, known, index, kitchen)
         if fit is None:
             return None
         total += fit
     return total
 
 
-def _fit_one(item: Item, edge: Edge, index: Index, kitchen: Kitchen) -> float | None:
+def _is_most(item: Item, known: Sequence[Item], kitchen: Kitchen, end: int) -> bool:
+    """Whether a thing is the largest, or the smallest, of several of its name."""
+    dish = kitchen.dish(item.name)
+    sizes = {one.size for one in known if one.name == item.name}
+    ordered = [size for size in (dish.sizes if dish is not None else ()) if size in sizes]
+    return len(ordered) > 1 and item.size == ordered[end]
+
+
+def _fit_one(
+    item: Item, edge: Edge, known: Sequence[Item], index: Index, kitchen: Kitchen
+) -> float | None:
     said = edge.entity.words
     if edge.does == "dish":
         if index.bit(item.name or "") & edge.entity.mask:
@@ -131,6 +166,8 @@ def _fit_one(item: Item, edge: Edge, index: Index, kitchen: Kitchen) -> float | 
         return _CALLED if set(stems(edge.words)) <= set(stems(item.name or "")) else None
     if said in USUAL:
         return None  # "the normal one" is told by how the others are
+    if edge.does == "size" and edge.words in _COMPARED:
+        return 0.0 if _is_most(item, known, kitchen, _COMPARED[edge.words]) else None
     if edge.does == "size" and item.size and kitchen.size(item.name, said) == item.size:
         return 0.0
     own = set(stems(said))

@@ -325,9 +325,12 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
-    for earlier, later in pairwise(said):
-        changes = earlier.recounts or earlier.verb == "change" or earlier.correct or earlier.exact
-        later.recounts = later.recounts or (changes and earlier.counts and later.goes_on_counting)
+    for one, another in pairwise(said):
+        if one.verb == another.verb == "remove" and another.instead:
+            another.verb = ""  # "lose the slaw, potato salad instead"
+        changes = one.recounts or one.verb == "change" or one.correct or one.exact
+        if changes and one.counts and another.goes_on_counting:
+            another.recounts = True
     return said, passed
 
 
@@ -442,6 +445,9 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             to.options.append(option)
             to.told.extend(range(act.first, edge.end))
             to.ends = edge.end
+        case "much":
+            if to.options:
+                to.options[-1].amount = str(edge.value)
         case "replaced":
             to.replaced.append(Option(edge.entity))
         case "half":

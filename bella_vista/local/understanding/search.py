@@ -1,9 +1,10 @@
 """The search for what a line means: a beam of readings, all kept alive to the end of the line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from bella_vista.local.understanding.grammar import (
@@ -25,6 +26,7 @@ from bella_vista.local.understanding.grammar import (
     STOPPED,
     STOPPED_REMOVING,
     UNFOUND,
+    UNHALVED,
     UNSIZED,
     WINDOW,
     rules,
@@ -125,18 +127,25 @@ class Search:
             )
 
     def readings(
-        self, words: Lattice, *, known: bool, beam: int = BEAM, most: int = 8
+        self,
+        words: Lattice,
+        *,
+        known: bool,
+        chosen: Mapping[int, int] = MappingProxyType({}),
+        beam: int = BEAM,
+        most: int = 8,
     ) -> list[Reading]:
         """Return the best readings, the cheapest first.
 
         Args:
             words: The lattice of the line.
             known: Whether there is something on the order, or a question open, that may be meant.
+            chosen: The dishes on the order that each option was chosen for, by its number.
             beam: How many states are kept at each word.
             most: How many readings are returned.
         """
         size = len(words.tokens)
-        self._known = known
+        self._known, self._chosen = known, chosen
         start: State = [
             0.0,
             "out",
@@ -408,6 +417,8 @@ class Search:
             mask, cost = entity.mask, cost + MISFIT
         if state[NUM] < 2 and (state[SIZE] or state[SAID]):
             cost += PAUSED if state[JOINT] == _COMMA else STOPPED if state[JOINT] == _STOP else 0.0
+        if state[NUM] > 0 and state[JOINT] == _WITH:
+            cost += PAUSED  # "two combos, one with a cola": one of the combos
         if state[JOINT] != _ON and state[OWN] != self._index.all:
             # "No spaghetti carbonara" leaves nothing off a carbonara.
             cost += NOT_IN_IT if mask & state[OWN] else NOT_IN_IT + MISFIT
@@ -461,7 +472,8 @@ class Search:
         )
         state[MASK] = having
         state[HEAD] = edge.entity.number
-        within = self._known and _follows(state, "the") and bool(state[FLAGS] & DEFINITE)
+        points = state[FLAGS] & DEFINITE or state[OP] in _WITHIN
+        within = bool(self._known and _follows(state, "the") and points)
         self._act(state, "combo", edge, place, (within, having))
         return 0.0
 
@@ -487,6 +499,7 @@ class Search:
             return None  # "remove the olives and put ham on it"
         pend = state[PEND]
         denied = state[NEG] or pend[:1] == (("no", ""),)
+        own = entity.own | self._chosen.get(entity.number, 0)
         cost = 0.0
         if state[JOINT] == _ON and state[HEAD] and _follows(state, "the"):
             cost = 0.3  # "no tomato on the burger": rather a thing than a burger sauce
@@ -494,12 +507,12 @@ class Search:
             return 9.0
         fits = state[MASK] & entity.mask
         if denied:
-            if state[HEAD] > 0 and not state[MASK] & entity.own:
+            if state[HEAD] > 0 and not state[MASK] & own:
                 cost = NOT_IN_IT if fits else MISFIT
                 if not pend:
                     cost += 0.6
             elif state[HEAD] == 0 and pend:
-                state[OWN] &= entity.own
+                state[OWN] &= own
             elif not pend:
                 cost = 0.05 if state[JOINT] == _OR else 0.15
                 if state[MASK] & entity.chosen:
@@ -587,6 +600,10 @@ class Search:
         state[NEG] = False
         return 0.0
 
+    def _much(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "much", edge, place)
+        return 0.0
+
     def _deny(self, state: State, edge: Edge, place: int) -> float | None:
         if state[PEND]:
             return None
@@ -595,10 +612,12 @@ class Search:
         return 0.0
 
     def _halved(self, state: State, edge: Edge, place: int) -> float:
+        last = state[ACTS][0] if state[ACTS] is not None else None
+        whole = last is not None and last.does == "option" and not last.edge.entity.halved
         self._act(
             state, "half", None, place, "other half" if edge.does == "other-halves" else "half"
         )
-        return 0.0
+        return UNHALVED if whole else 0.0  # "cocoa on the other": the other cup
 
     def _beside(self, state: State, edge: Edge, place: int) -> float:
         state[NEG] = False
@@ -836,6 +855,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     ),
     "pointed": lambda _, s, e: bool(s[FLAGS] & POINTED),
     "unsized": lambda _, s, e: s[SIZE] == 0,
+    "trailing": lambda _, s, e: not s[PEND] and not s[NEG] and _follows(s, "option"),
     "pending": lambda _, s, e: bool(s[PEND]),
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (_WITH, _AND),
     "known": lambda search, s, e: search._known,
@@ -866,7 +886,9 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "lowering": lambda _, s, e: s[OP] == "remove" and s[HEAD] > 0 and e.words == "to",
     "emptying": lambda _, s, e: s[HEAD] == -1,
     "dropping": lambda _, s, e: s[VERB] == "remove",
-    "changing": lambda _, s, e: s[OP] in _CHANGING,
+    "changing": lambda _, s, e: (
+        s[OP] in _CHANGING and not (s[FLAGS] & TURNED and s[FLAGS] & OPTIONED and e.words == "to")
+    ),
     "becoming": _becoming,
     "refines": _refines,
     "kindred": _kindred,
@@ -874,6 +896,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "combo_of": _combo_of,
 }
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
+_WITHIN = (*_CHANGING, "remove")
 _IDLE = frozenset(("filler", "aside"))
 _JOINING = frozenset(
     (

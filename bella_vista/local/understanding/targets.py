@@ -73,7 +73,9 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         items = items or things
     if tells and said.size is not None:
         said.plain = said.plain or said.size.words in USUAL
-        items = items if said.plain else sized(outcome, items, said.size.words) or items
+        so_large = sized(outcome, items, said.size.words)
+        outcome.penalty += 0.0 if said.plain or so_large else NOT_THERE / 2
+        items = items if said.plain else so_large or items
     called = outcome.called(items, said.usual) if tells and said.plain else []
     if len(called) == 1:
         items = called
@@ -98,6 +100,9 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
                     return able  # it was not said which of them
             return many[-1:] or items[-1:]
         return many[-1:] if many and many[-1] is items[-1] else items
+    become = said.become.mask if said.become is not None and said.become.head is not None else 0
+    if outcome.named(become, outcome.there):
+        return []  # "take off the thighs and make it six legs", of which there are some
     if said.ref == "it" and outcome.removed is not None and said.verb == "change":
         outcome.removed.gone = 0
         return [outcome.removed]

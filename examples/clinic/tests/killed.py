@@ -14,7 +14,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from agents.app.job_metadata import JobMetadata
-from agents.app.rooms.opening import Opened, open_for
+from agents.app.rooms.state_of_call import Opened, open_for
 from agents.app.transcript import CallRecord
 from agents.handoff import start_text
 from agents.testing import ScriptedLLM, calls, says

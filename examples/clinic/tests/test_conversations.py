@@ -74,6 +74,21 @@ async def test_a_patient_books_through_all_four_agents(front: Front) -> None:
     assert last.ended is not None
 
 
+@pytest.mark.parametrize("agent", ["reception", "scheduling", "insurance"])
+async def test_bye_ends_the_call_with_every_agent(front: Front, agent: str) -> None:
+    words = {"scheduling": ["check-up", "312 555 0199"], "insurance": ["about my insurance"]}
+
+    async with Conversation(front.call(), RulesLLM(load_rules(RULES))) as talk:
+        await talk.user_says("Hello, I am Mary Shelley, born 1997-08-30")
+        for said in words.get(agent, []):
+            await talk.user_says(said)
+        assert talk.call.speaker == agent
+        last = await talk.user_says("bye")
+
+    assert last.said == ["Thank you for calling. Goodbye!"]
+    assert last.ended is not None
+
+
 async def test_the_model_without_a_key_follows_a_whole_visit(front: Front) -> None:
     model = RulesLLM(load_rules(RULES))
 

@@ -384,6 +384,8 @@ def test_an_own_command_does_not_replace_another(
         ({"page": broken}, ("schema", "rpc")),
         ({"replay": Replay(fields=broken)}, ("schema", "conversation")),
         ({"replay": Replay(fields=broken)}, ("replay", "talk.yaml")),
+        ({"replay": Replay(settings=broken)}, ("replay", "talk.yaml")),
+        ({"replay": Replay(settings=lambda folder: {"databse": folder})}, ("replay", "talk.yaml")),
         ({"context": broken}, ("replay", "talk.yaml")),
         ({"new": broken}, ("replay", "talk.yaml")),
         ({"context": broken}, ("start",)),

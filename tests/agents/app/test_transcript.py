@@ -14,7 +14,7 @@ from agents.handoff import Ended, EndReason, Event, Heard, YourTurn
 from agents.testing import Ids, until
 from state.context import OrderContext
 from state.menu import load_menu
-from state.shared import Moment, SqlStore
+from state.shared import Moment, Refused, SqlStore
 from tests.bella_vista.small_restaurant import MENU
 from tests.stored_orders import new_order, open_store
 
@@ -42,6 +42,7 @@ class Talking:
     shared = SimpleNamespace(version=3, state_id="o-1")
     policy = SimpleNamespace(redact_input=str, redact_output=str)
     listening = True
+    redact_input = str
 
     def subscribe(self, listener: Any) -> Any:
         """Record the listener."""
@@ -65,6 +66,21 @@ async def test_words_and_the_key_they_came_with_are_kept_both_or_neither() -> No
     await record.say("one cola", "client:1", "digest").turn
 
     assert store.batches == [["began", "answered", "spoke", "heard", "keyed"]]
+    assert record.idle
+
+
+async def test_a_message_that_cannot_be_redacted_is_refused_and_nothing_of_it_is_stored() -> None:
+    def redact_input(text: str) -> str:
+        raise Refused("It could not be checked.", reason="not_redacted")
+
+    call, store = Talking(), Written()
+    call.redact_input = redact_input  # type: ignore[assignment]
+    record = CallRecord(cast(Any, call), cast(SqlStore, store), channel="web_text")
+
+    with pytest.raises(Refused, match="could not be checked"):
+        await record.say("4111 1111 1111 1111", "client:1", "digest").turn
+
+    assert store.batches == []
     assert record.idle
 
 

@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Literal
 import pytest
 from livekit.agents.llm import ChatItem
 
+from agents.app.faults import place_of
 from agents.handoff import Action, Call, Event, Graph, Handoff, Read, StateChanged, YourTurn
-from agents.testing import Conversation, ScriptedLLM, calls, says
+from agents.testing import Conversation, ScriptedLLM, calls, says, until
 from tests.agents.hotel import Bar, HotelAgent, Reception, SetGuest, Stay, hotel
 
 TROUBLE = "I am sorry, I lost the thread for a moment. Could you say that again?"
@@ -115,15 +116,48 @@ async def test_a_digest_that_raises_ends_in_words() -> None:
     assert turn.said == [TROUBLE]
 
 
-async def test_words_that_cannot_be_let_in_stay_outside() -> None:
+@pytest.mark.parametrize(
+    ("policy", "named"),
+    [
+        ({"digest": broken}, "policy.digest failed"),
+        ({"redact_output": broken}, "policy.redact_output failed"),
+    ],
+)
+async def test_a_reply_that_fails_in_a_function_of_the_policy_names_it(
+    policy: dict[str, Any], named: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = ScriptedLLM([] if "digest" in policy else [says("Good evening.")])
+    async with Conversation(hotel(**policy), model) as talk:
+        pass
+
+    assert [said.strip() for said in talk.greeting.said] == [CANNED]
+    (record,) = [one for one in caplog.records if one.name == "agents.handoff.model_requests"]
+    assert record.getMessage() == named
+    assert record.exc_info is not None
+    assert place_of(record.exc_info[2]).endswith(", broken")
+
+
+async def test_a_tool_that_raises_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    model = ScriptedLLM([says("Good evening."), calls("ask_weather"), says("I do not know.")])
+    async with Conversation(hotel(graph=a_graph()), model) as talk:
+        await talk.user_says("How is the weather?")
+
+    assert "tool ask_weather raised an exception" in caplog.messages
+
+
+async def test_words_that_cannot_be_redacted_are_dropped_and_asked_for_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async with Conversation(
         hotel(redact_input=broken), ScriptedLLM([says("Good evening.")])
     ) as talk:
-        with pytest.raises(TypeError):
-            talk.call.user_said("4111 1111 1111 1111")
+        talk.call.user_said("4111 1111 1111 1111")
+        await until(lambda: TROUBLE in str(list(talk.events)))
+        history = talk.call.session.history.to_dict()
 
     assert talk.call.turn == 0
-    assert "4111" not in str(list(talk.events))
+    assert "4111" not in f"{list(talk.events)} {history}"
+    assert "policy.redact_input failed" in caplog.text
 
 
 async def test_a_listener_that_raises_harms_neither_the_call_nor_other_listeners() -> None:

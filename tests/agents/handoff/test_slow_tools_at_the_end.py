@@ -63,7 +63,7 @@ def graph(tool: type[AskAnnexe]) -> Graph[Stay]:
 
 
 ASK, BYE = calls("ask_annexe"), calls("end_call")
-LOST = "It is not known how it ended"
+LOST = "It is not known how"
 
 
 class Process:

@@ -6,6 +6,8 @@ import pytest
 from livekit.agents.llm import ChatContext, ChatMessage
 
 from agents.handoff import STILL_RUNNING, Call, Graph, Handoff
+from agents.handoff.carry import note
+from agents.handoff.tool_use import CUT_OFF
 from agents.testing import Conversation, Rules, RulesError, RulesLLM, load_rules
 from agents.testing.rules import LOST
 from state.shared import SharedState
@@ -238,3 +240,14 @@ def test_a_tool_that_still_runs_is_no_result(model: RulesLLM) -> None:
     _, step = model.step(ChatContext([instructions, running]), [], {})
 
     assert STILL_RUNNING not in (step.say or "")
+
+
+def test_a_tool_that_was_cut_off_is_named_and_nothing_said_is_meant_for_the_model(
+    model: RulesLLM,
+) -> None:
+    instructions = ChatMessage(role="system", content=["You are the reception."])
+    lost = note("ask_supplier", CUT_OFF.format(asked="ask supplier"))
+
+    _, step = model.step(ChatContext([instructions, lost]), [], {})
+
+    assert step.say == "It is not known how ask supplier ended: we were cut off meanwhile."

@@ -571,3 +571,21 @@ def one_dish(group: str) -> Menu:
         f"sections: [{{name: S, dishes: [{{name: Pie, price: '5', options: {name}}}]}}]\n",
         "here",
     )
+
+
+def test_what_a_dish_contains_is_also_called_as_a_choice_of_the_same_name_is() -> None:
+    card = read_menu(
+        "restaurant: {id: r, name: R, currency: USD, timezone: UTC, hours: {monday: '10:00-20:00'}}\n"
+        "options: {whip: {choose: 0-1, choices: {whipped cream: {price: '0.50', aliases: [whip]}}}}\n"
+        "sections:\n"
+        "- name: S\n"
+        "  dishes:\n"
+        "  - {name: Latte, price: '3', options: whip}\n"
+        "  - {name: Mocha, price: '4', with: [whipped cream]}\n"
+        "  - {name: Tea, price: '2', with: [lemon]}\n",
+        "here",
+    )
+    assert choose(card, "Mocha", None, "no whip") == [("no whipped cream", 0)]
+    assert choose(card, "Latte", None, "whip") == [("whipped cream", 50)]
+    with pytest.raises(ChoiceNotPossible):
+        choose(card, "Tea", None, "no whip")

@@ -3,12 +3,14 @@
 import os
 import socket
 import stat
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
+import livekit.plugins
 import pytest
 from aiohttp import web
 
@@ -278,6 +280,72 @@ def test_whether_calls_can_be_spoken_is_told(
     assert found.mark is mark
     assert says in found.found
     assert KEY not in found.found
+
+
+@pytest.mark.parametrize("missing", ["silero", "deepgram", "cartesia"])
+def test_speech_is_a_fault_without_the_plugins_that_it_needs(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, f"livekit.plugins.{missing}", None)
+    keys = {"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY}
+
+    (found,) = check_speech(Settings.model_validate(keys))
+
+    assert found.mark is Severity.FAULT
+    assert f"livekit-plugins-{missing}: not installed" in found.found
+    assert "'typed-handoffs[speech]'" in found.found
+
+
+def test_speech_is_a_fault_with_a_plugin_that_cannot_be_imported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "deepgram.py").write_text("import no_such_library")
+    monkeypatch.setattr("livekit.plugins.__path__", [str(tmp_path), *livekit.plugins.__path__])
+    monkeypatch.delitem(sys.modules, "livekit.plugins.deepgram", raising=False)
+    keys = {"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY}
+
+    (found,) = check_speech(Settings.model_validate(keys))
+
+    assert found.mark is Severity.FAULT
+    assert "livekit-plugins-deepgram cannot be imported" in found.found
+    assert "no_such_library" in found.found
+
+
+async def test_the_language_model_is_a_fault_without_its_plugin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "livekit.plugins.openai", None)
+
+    (found,) = await check_models(
+        APP, Settings.model_validate({"model": "openai", "OPENAI_API_KEY": KEY})
+    )
+
+    assert found.mark is Severity.FAULT
+    assert "'typed-handoffs[openai]'" in found.found
+
+
+@pytest.mark.parametrize("command", ["console", "replay", "start"])
+def test_a_command_names_the_extra_that_a_model_needs(
+    command: str,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "livekit.plugins.openai", None)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    (here / "talk.yaml").write_text("turns: [{user: hello}]")
+
+    with pytest.raises(SystemExit) as left:
+        main([command, "--model", "openai", *(["talk.yaml"] if command == "replay" else [])])
+
+    assert left.value.code == 2
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[-1]
+        .endswith(
+            "livekit-plugins-openai: not installed: python -m pip install 'typed-handoffs[openai]'"
+        )
+    )
 
 
 async def test_a_database_that_can_be_used_is_left_as_it_was(database: str) -> None:

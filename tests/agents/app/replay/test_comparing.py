@@ -1,10 +1,13 @@
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from pydantic import AwareDatetime, BaseModel
 
-from agents.app.replay.comparing import differences
+from agents.app.replay.comparing import differences, time_fields
 from bella_vista.order_fields import OrderFields
+from state.order import OrderState
 from state.view import view
 from tests.bella_vista.small_restaurant import restaurant
 
@@ -42,7 +45,7 @@ def test_fields_are_those_of_the_view() -> None:
     ],
 )
 def test_equal_values_have_no_difference(expected: dict[str, Any], actual: dict[str, Any]) -> None:
-    assert list(differences(expected, actual)) == []
+    assert list(differences(expected, actual, time_fields(OrderState))) == []
 
 
 @pytest.mark.parametrize(
@@ -97,3 +100,32 @@ def test_differences_are_reported_field_by_field(
     expected: dict[str, Any], actual: dict[str, Any], told: list[str]
 ) -> None:
     assert [str(one) for one in differences(expected, actual)] == told
+
+
+class Slot(BaseModel, frozen=True):
+    start: datetime
+    kind: str
+
+
+class Booking(BaseModel, frozen=True):
+    promised_at: datetime | None = None
+    reminders: tuple[AwareDatetime, ...] = ()
+    slots: dict[str, Slot] = {}
+    note: str = ""
+
+
+def test_the_fields_that_hold_times_are_found_by_their_types() -> None:
+    assert time_fields(Booking) == {"promised_at", "reminders", "start"}
+
+
+TIME, LONG = "2026-11-20T19:00+01:00", "2026-11-20T19:00:00+01:00"
+
+
+def test_two_texts_of_one_time_differ_only_where_the_field_holds_none() -> None:
+    def booking(time: str) -> dict[str, Any]:
+        slots = {"a": {"start": time, "kind": "check"}}
+        return {"promised_at": time, "reminders": [time], "slots": slots, "note": time}
+
+    found = differences(booking(TIME), booking(LONG), time_fields(Booking))
+
+    assert [one.field for one in found] == ["note"]

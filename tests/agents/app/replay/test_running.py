@@ -1,9 +1,13 @@
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
+from agents.app.app import App
 from agents.app.conversation_files.reading import ConversationFaults, load_conversation
 from agents.app.replay.running import run_conversation
+from agents.handoff import Agent, Graph, Opening
 from bella_vista.app import APP
 from bella_vista.settings import Settings
 from tests.bella_vista.small_restaurant import MENU
@@ -167,3 +171,39 @@ async def test_a_script_may_stand_in_a_file_beside_the_conversation(tmp_path: Pa
     text = "turns: [{user: hello, said: hello there}]\nmodel: script:steps.yaml\n"
 
     assert await held(tmp_path, text) == []
+
+
+class Booking(BaseModel, frozen=True):
+    promised_at: datetime | None = None
+
+
+class Desk(Agent[Booking, None]):
+    name = "desk"
+    prompt = "You are a desk."
+    opening = Opening(first="Greet.", handed_over="Go on.", come_back="Greet.", canned="Hello.")
+
+
+@pytest.mark.parametrize("key", ["booking", "end"])
+async def test_a_time_of_an_applications_own_may_be_written_without_its_seconds(
+    tmp_path: Path, key: str
+) -> None:
+    time = datetime.fromisoformat("2026-11-20T19:00+01:00")
+    application: App[Booking, None] = App(
+        name="desk",
+        noun="booking",
+        plural="bookings",
+        prefix="desk",
+        state=Booking,
+        context=lambda environment: None,
+        new=lambda context, new: Booking(promised_at=time),
+        graph=Graph((Desk,), (), start="desk"),
+    )
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        f'{key}: {{promised_at: "2026-11-20T19:00+01:00"}}\n'
+        "script: [{say: Hello.}, {say: Yes.}]\nturns: [{user: Hello}]\n"
+    )
+
+    run = await run_conversation(application, load_conversation(application, path))
+
+    assert run.text == ""

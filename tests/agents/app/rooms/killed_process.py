@@ -16,7 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from agents.app.job_metadata import JobMetadata
-from agents.app.rooms.opening import Opened, open_for
+from agents.app.rooms.state_of_call import Opened, open_for
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Said, start_text, stop
 from bella_vista.app import APP

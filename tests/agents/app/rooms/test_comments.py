@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -104,6 +105,33 @@ async def serving(
             yield talk
     finally:
         await page.aclose()
+
+
+async def test_an_attribute_that_is_no_text_is_left_out_and_named_and_the_others_are_set(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def attributes(trip: Trip) -> dict[str, Any]:
+        return {"bags": trip.bags, "seat": "4A"}
+
+    application = replace(app(), rooms=Rooms(attributes=attributes))
+    call = application.call(SharedState(Trip(), None))
+
+    async def nowhere(_: object) -> str:
+        return "{}"
+
+    agent = FakeAgent("agent", nowhere)
+    views = Views(lambda: (call.shared.version, {}))
+    page = Page(application, agent, call, views, user="ada", silent=True)
+    try:
+        await until(lambda: agent.attributes_set)
+    finally:
+        await page.aclose()
+
+    shown = {"desk.active_agent": "desk", "desk.seat": "4A", "desk.version": "0"}
+    assert agent.attributes_set == [shown]
+    (told,) = caplog.messages
+    assert told.startswith("rooms.attributes: attributes (tests/agents/app/rooms/test_comments.py:")
+    assert told.endswith("returned int for bags, not a text: left out")
 
 
 async def change(talk: Conversation[Trip, None], command: Any, actor: str = "traveller") -> None:

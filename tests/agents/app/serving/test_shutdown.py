@@ -1,3 +1,4 @@
+import os
 import signal
 from pathlib import Path
 
@@ -42,6 +43,28 @@ async def test_a_worker_that_is_told_to_stop_cuts_no_call_and_takes_none(
             await guest.call("leave")
 
             assert await worker.ends() == 0
+
+
+async def test_a_stop_signal_to_all_processes_of_a_worker_cuts_no_call(
+    deployment: Deployment, room_name: str
+) -> None:
+    # As systemd sends it by default, to every process of a service.
+    async with deployment.worker() as worker:
+        await deployment.send(room_name)
+        async with deployment.livekit.joined(room_name) as guest:
+            told = await answer(guest)
+            children = descendants(worker.pid)
+
+            os.killpg(worker.pid, signal.SIGTERM)
+
+            await worker.says("worker shutting down")
+            assert await answer(guest) == told
+            await guest.call("leave")
+
+            assert await worker.ends() == 0
+            await until(lambda: not living(children), LONG_S, "the end of its processes")
+    exits = [one["exit_code"] for one in worker.logged() if one["message"] == "job process exited"]
+    assert exits == [0], worker.text
 
 
 async def test_a_second_signal_ends_a_worker_at_once(

@@ -12,8 +12,8 @@ from uuid import uuid4
 import pytest
 
 from agents.app.job_metadata import JobMetadata
-from agents.app.rooms.opening import Opened, open_for
 from agents.app.rooms.room_lease import DATABASE_WAIT_S, RoomLease
+from agents.app.rooms.state_of_call import Opened, open_for
 from bella_vista.app import APP
 from state.context import OrderContext
 from state.menu import load_menu
