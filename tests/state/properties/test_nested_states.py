@@ -560,10 +560,10 @@ def json_of(form: Any, value: Any) -> Any:
     while isinstance(value, RootModel):
         value = value.root
     if isinstance(form, dict):
-        inside = value.__dict__ if isinstance(value, BaseModel) else value
-        inside = inside if isinstance(inside, dict) else {}
+        held = value.__dict__ if isinstance(value, BaseModel) else value
+        inside: dict[Any, Any] = held if isinstance(held, dict) else {}
         kind = type(value) if isinstance(value, BaseModel) else BaseModel
-        aliases = {field.alias: name for name, field in kind.model_fields.items()}
+        aliases: dict[Any, Any] = {field.alias: name for name, field in kind.model_fields.items()}
         named = {
             one if one in kind.model_fields else aliases.get(one, one): form[one] for one in form
         }
