@@ -28,6 +28,7 @@ from state.shared import (
     Stale,
     StateError,
     TakenOver,
+    Unstorable,
 )
 
 
@@ -187,12 +188,12 @@ def error_object(error: Exception, version: int | None = None) -> ErrorObject:
         return error_of_type("internal", _INTERNAL, version, retryable=True)
     kind = _type_of(error)
     # The journal's messages may contain paths and are not for clients.
-    ours = isinstance(error, NotStored | JournalFault | TakenOver)
+    ours = kind == "unavailable" and not isinstance(error, Busy)
     return error_of_type(
         kind,
         _NOT_NOW if ours else error.message,
         version,
-        reason=kind if not isinstance(error, Refused) or kind in _OWN_TYPE else error.code,
+        reason=error.code if kind == "refused" else kind,
         facts={} if ours else dict(error.facts),
         retryable=error.retryable or ours,
         retry_after_ms=RETRY_MS if kind == "unavailable" else None,
@@ -207,6 +208,8 @@ def _type_of(error: StateError) -> str:
     match error:
         case Refused():
             return error.code if error.code in _OWN_TYPE else "refused"
+        case Unstorable():
+            return "refused"
         case Stale() | KeyReused():
             return error.code
         case OutcomeUnknown():

@@ -27,6 +27,7 @@ from state.shared.errors import (
     StateError,
     TakenOver,
     UnknownState,
+    Unstorable,
 )
 from state.shared.journal import (
     Entry,
@@ -82,6 +83,7 @@ __all__ = [
     "Subscriber",
     "TakenOver",
     "UnknownState",
+    "Unstorable",
     "VersionTaken",
     "model_faults",
     "overlap",

@@ -6,6 +6,7 @@
   * KeyReused      the idempotency key was used before for another request
   * Busy           other writers did not finish in time
   * NotStored      the journal could not write the change
+    * Unstorable   no journal can ever store the change
   * OutcomeUnknown the journal does not answer whether it wrote the change
   * TakenOver      another process holds this state now; this one never writes again
   * LeaseHeld      another holder has the lease
@@ -20,6 +21,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import JsonValue
+
+CHARACTERS = "it holds characters that the database cannot store"
+"""The fault of a text that no database takes, such as one with a lone surrogate."""
 
 _CODE = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -143,6 +147,23 @@ class NotStored(StateError):
         )
 
 
+class Unstorable(NotStored):
+    """The change can never be stored: what it holds cannot be written, or would not read back as it is.
+
+    The same is refused without a journal.
+    """
+
+    code = "unstorable"
+    retryable = False
+
+    def __init__(self, why: str) -> None:
+        StateError.__init__(
+            self,
+            f"This can never be stored ({why}), so nothing was changed. Do not try the same again.",
+            why=why,
+        )
+
+
 class OutcomeUnknown(StateError):
     """The journal does not answer whether it stored the change.
 
@@ -222,3 +243,7 @@ class JournalFault(StateError):
         super().__init__(message, what=what, why=why)
         self.why = why
         self.passing = passing
+
+    def not_stored(self) -> NotStored:
+        """Return the error for a writer whose change was not written because of this fault."""
+        return Unstorable(self.why) if self.why == CHARACTERS else NotStored(self.why)

@@ -14,10 +14,10 @@ from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from pydantic import BaseModel, JsonValue, RootModel, ValidationError
-from pydantic_core import PydanticSerializationError, TzInfo
+from pydantic_core import TzInfo
 
 from state.shared.command import Command
-from state.shared.errors import NotStored
+from state.shared.errors import Unstorable
 from state.shared.reading import dumped, parsed
 from state.shared.shapes import shape_of
 
@@ -45,31 +45,31 @@ def as_json(commands: Sequence[Command[Any, Any]]) -> tuple[dict[str, JsonValue]
     """Serialize commands for the journal.
 
     Raises:
-        NotStored: A command holds a value that JSON cannot represent.
+        Unstorable: A command holds a value that JSON cannot represent.
     """
     try:
         return tuple(command.written() for command in commands)
-    except PydanticSerializationError:
-        raise NotStored("the command cannot be written as JSON") from None
+    except (ValueError, RecursionError):  # pydantic's are ValueErrors; one is for too deep a model
+        raise Unstorable("the command cannot be written as JSON") from None
 
 
 def write_state(state: BaseModel) -> str:
     """Serialize a state for the journal, if it reads back unchanged.
 
     Raises:
-        NotStored: It would read back as another state, or not at all.
+        Unstorable: It would read back as another state, or not at all.
     """
     try:
         return as_stored(_validated_model(state, {}))[1]
     except (ValidationError, TypeError, ArithmeticError, RecursionError) as error:
-        raise NotStored(f"it is not a valid state: {type(error).__name__}") from error
+        raise Unstorable(f"it is not a valid state: {type(error).__name__}") from error
 
 
 def as_stored(state: N) -> tuple[N, str]:
     """Return a state as it will be read back, and its JSON with the fields' own names.
 
     Raises:
-        NotStored: It would read back as another state, or not at all.
+        Unstorable: It would read back as another state, or not at all.
     """
     kind = type(state)
     try:
@@ -81,7 +81,7 @@ def as_stored(state: N) -> tuple[N, str]:
             return again, text
     except (ValueError, ArithmeticError, RecursionError) as error:  # pydantic's are ValueErrors
         logger.warning("a state cannot be serialized: %s", type(error).__name__)
-    raise NotStored("it would not come back from the journal as it is")
+    raise Unstorable("it would not come back from the journal as it is")
 
 
 def validated(state: N, before: N) -> N:
@@ -96,7 +96,7 @@ def validated(state: N, before: N) -> N:
     Raises:
         ValidationError: It is not valid, or a model in it is not.
         TypeError: It has another type, or a field that its type does not have.
-        NotStored: It holds a value that JSON cannot represent or that cannot be compared.
+        Unstorable: It holds a value that JSON cannot represent or that cannot be compared.
     """
     kind = type(before)
     if type(state) is not kind:  # a subclass's own fields would not be read back
@@ -104,7 +104,7 @@ def validated(state: N, before: N) -> N:
     try:
         return cast(N, _validated_model(state, before.__dict__))
     except (ArithmeticError, RecursionError) as error:
-        raise NotStored(f"it cannot be looked through: {type(error).__name__}") from error
+        raise Unstorable(f"it cannot be looked through: {type(error).__name__}") from error
 
 
 def _validated_value(value: Any, before: Any) -> Any:
@@ -115,7 +115,7 @@ def _validated_value(value: Any, before: Any) -> Any:
             _refuse_surrogates(value)
     elif kind is int:
         if value.bit_length() > _LONGEST_BITS:
-            raise NotStored("it holds a number that is too long")
+            raise Unstorable("it holds a number that is too long")
     elif kind is datetime or kind is time:
         return _with_offset(value) if value.tzinfo is not None else value
     elif kind is dict:
@@ -245,7 +245,7 @@ def _with_offset(value: Any) -> Any:
     if offset is None:
         return value.replace(tzinfo=None)
     if offset % _MINUTE:
-        raise NotStored("it holds a time whose offset is no whole minute")
+        raise Unstorable("it holds a time whose offset is no whole minute")
     if isinstance(value.tzinfo, timezone | TzInfo):
         return value
     return value.replace(tzinfo=timezone(offset), fold=0)
@@ -255,4 +255,4 @@ def _refuse_surrogates(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise NotStored("it holds characters that cannot be written") from None
+        raise Unstorable("it holds characters that cannot be written") from None

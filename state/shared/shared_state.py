@@ -215,7 +215,7 @@ class SharedState(Generic[S, C]):
             OtherOwner: The id belongs to another owner.
             JournalFault: The database cannot be used, or what was stored does not read back as it was written. The
                 state stays with its holder then.
-            NotStored: The new state does not read back from its JSON.
+            Unstorable: The new state does not read back from its JSON.
             TypeError: A model is not frozen; nothing is stored.
         """
         _demand_frozen(type(new))
@@ -324,6 +324,7 @@ class SharedState(Generic[S, C]):
             KeyReused: The key came with other commands before.
             Busy: Other writers did not finish within the time limit.
             NotStored: The journal could not write it or not read earlier entries, or it was withdrawn.
+            Unstorable: It can never be stored: its JSON would not read back as it is.
             OutcomeUnknown: The journal stopped answering while writing it, or was still writing it when the caller
                 gave up, or it is a repeat of such a change.
             TakenOver: Another process holds the state.
@@ -375,7 +376,7 @@ class SharedState(Generic[S, C]):
         except JournalFault as fault:
             if self.in_doubt(change.key):
                 raise OutcomeUnknown from fault
-            raise NotStored(fault.why) from fault
+            raise fault.not_stored() from fault
         except TakenOver:
             self._taken_over = True
             raise

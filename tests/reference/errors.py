@@ -19,6 +19,7 @@ _TO_DO: Mapping[str, str] = {
     "KeyReused": "take a new key",
     "Busy": "try again",
     "NotStored": "try again in a moment",
+    "Unstorable": "do something else",
     "OutcomeUnknown": "ask again with the same key, or look at the state first",
     "TakenOver": "stop; the other process goes on",
     "UnknownState": "check the id",

@@ -15,7 +15,7 @@ from state.commands import OrderCommand
 from state.context import OrderContext
 from state.errors import NotOnMenu, OrderError
 from state.order import Stage
-from state.shared import Busy, NotStored, OutcomeUnknown, SharedState, TakenOver
+from state.shared import Busy, NotStored, OutcomeUnknown, SharedState, TakenOver, Unstorable
 from tests.rpc.counter import COOK, Counter, Refusal
 from tests.state.bistro import FRIDAY_AT_SEVEN, Bistro
 from tests.state.properties.doings import DISHES, TERMS, WORDS
@@ -369,6 +369,7 @@ async def test_refusals_of_the_rules_are_in_the_envelope() -> None:
     [
         (Busy(5.0), 5003, True),
         (NotStored("disk full: /var/secret"), 5003, True),
+        (Unstorable("it holds a number that is too long"), 4022, False),
         (TakenOver(), 5003, True),
         (OutcomeUnknown(), 5004, True),
         (KeyError("a secret"), 5000, True),

@@ -53,6 +53,9 @@ OPEN_S = 90.0
 HELLO_S = 5.0
 """How long a hello waits for another call to begin, in seconds."""
 
+END_STORED_S = 2.0
+"""How long clients wait to be told of a goodbye while its end is stored, in seconds."""
+
 ERASED_S = 2.0
 """How long finding out whether a state was erased may take, in seconds."""
 
@@ -338,6 +341,16 @@ class RoomJob(Generic[S, C]):
 
     async def _stay(self, conversation: RoomConversation[S, C]) -> None:
         """Stay read-only after a call, until the user starts another one or is gone for good."""
+        said_goodbye = self._is_complete(conversation)
+        # Stored before it is told: an agent that replaces this one must not go on with the call.
+        stored = [self._spawn(self._room_lease.reset())] if said_goodbye else []
+        if stored:
+            await asyncio.wait(stored, timeout=END_STORED_S)
+        conversation.page.ended(
+            "agent_ended" if said_goodbye else "user_left",
+            present=self._presence.present,
+            kept=not self._erased,
+        )
         # The reply to the last "goodbye" may still wait for the disk, and the last words may be on
         # their way.
         await asyncio.sleep(LAST_WORDS_S)
@@ -347,16 +360,16 @@ class RoomJob(Generic[S, C]):
             await conversation.finish()
         if self._outcome.done():
             return
-        said_goodbye = self._is_complete(conversation)
         self._spawn(self._set_agent_state("idle"))
-        if said_goodbye:
-            await self._room_lease.reset()
+        if stored:
+            await asyncio.wait(stored)
         await self._event_or_outcome(self._wanted)
         if self._outcome.done():
             return
         # After a silence timeout the user continues their state; after a goodbye they start a new
         # one.
-        state_id = None if said_goodbye else conversation.call.shared.state_id
+        over = self._is_complete(conversation)  # it may have been erased meanwhile
+        state_id = None if over else conversation.call.shared.state_id
         self._next_lease = replace(
             self._room_lease.lease, state_id=state_id, user=self._presence.user, tries=0
         )
@@ -498,22 +511,17 @@ class RoomJob(Generic[S, C]):
                 # The session was closed from outside, as at the end of the job.
                 self._finish(RoomOutcome.COMPLETED)
                 return
-            self._end_call(conversation)
+            self._end_call()
         elif conversation is not None and conversation.call.shared.taken_over:
             self._spawn(self._lose_state(conversation))
         elif not self._losing:
             self._finish(RoomOutcome.FAILED)
 
-    def _end_call(self, conversation: RoomConversation[S, C]) -> None:
-        """Tell clients that the call is over; the agent stays."""
+    def _end_call(self) -> None:
+        """Take no more input for this call; ``_stay`` tells clients that it is over."""
         self._over_at = asyncio.get_running_loop().time()
         self._over.set()
         self._rejoin.note_connection()
-        conversation.page.ended(
-            "agent_ended" if self._is_complete(conversation) else "user_left",
-            present=self._presence.present,
-            kept=not self._erased,
-        )
 
     def _is_complete(self, conversation: RoomConversation[S, C]) -> bool:
         """Whether the user's next call is about a new state: the agent ended this one."""
@@ -546,7 +554,7 @@ class RoomJob(Generic[S, C]):
             conversation.session.end()
             to = self._room.local_participant
             await send_transcription(to, conversation.words.erased, "erased")
-            self._end_call(conversation)
+            self._end_call()
 
     async def _poll_staff_changes(self, conversation: RoomConversation[S, C]) -> None:
         """Reload changes by staff in other processes for the user's page; also after the end."""

@@ -108,11 +108,11 @@ class Contacts:
             # "Hotteok, no peanuts, I'm allergic": where there are any, they are left off, too.
             off = self._is_in(words.part(first, last), words, order)
             return words.without(last if off else found.first, found.last)
-        heading = words.find(pattern("allergies are"))
-        if heading is not None and words.tokens[heading.last - 1].word == ":":
-            last = _end_of_list(words, heading.last)
-            if self._allergic(words.part(heading.last, last), heard):
-                return self.allergies(words.without(heading.first, last), heard, order)
+        head = words.find(pattern("allergies are"))
+        if head is not None and words.tokens[head.last - 1].word == ":":
+            last = _end_of_list(words, head.last)
+            if self._allergic(words.part(head.last, last), heard):
+                return self.allergies(words.without(head.first, last), heard, order)
         for name in ("allergic to", "allergy to", "cannot eat"):
             found = words.find(pattern(name))
             own = name == "allergic to"  # "what can I have if I am allergic to nuts?"

@@ -72,8 +72,9 @@ class Guests:
         before = words.tokens[found.last - 1].word
         following = words.tokens[last].word if last < len(words) else ""
         begun = words.part(last, len(words)).said
+        fetches = pattern("pickup").match(begun) or pattern("delivery").match(begun)
         orders = following in words_of("begins to order") or self._gets(words, last)
-        orders = orders or pattern("pickup").match(begun) or pattern("delivery").match(begun)
+        orders = orders or fetches is not None
         goes_on = following in words_of("after a name") or following in words_of("name here")
         if before in words_of("name here") or last == found.last:
             return words
@@ -126,6 +127,7 @@ class Guests:
         return last
 
     def _ends(self, words: Words, at: int) -> bool:
+        """Whether nothing follows, or a pause does."""
         rest = words.part(at, len(words)).trimmed(words_of("around"))
         return not rest.tokens or words.tokens[at].stop
 
@@ -156,17 +158,18 @@ class Guests:
         """Whether a word is none of the menu's and none that everybody knows, so that it may be a name."""
         word = words.tokens[at].word
         run = Words.read(words.typed(at, at + 1)).tokens
-        if run and run[0].word != word and fuzz.ratio(run[0].word, word) < _VERY_MUCH:
+        respelt = bool(run) and run[0].word != word
+        if respelt and fuzz.ratio(run[0].word, word) < _VERY_MUCH:
             word = run[0].word  # "Marco" is spelt a little like "mariscos"
-        elif self._names.resolve(words.typed(at, at + 1)).names:
-            return False
-        if not word.isalpha() or len(word) < 2 or word in words_of("not names"):
-            return False
-        never = words_of("never names") | words_of("no guests") | words_of("titles")
-        if word in never:
+        else:
+            respelt = False
+        never = ("not names", "never names", "no guests", "titles")
+        if not word.isalpha() or len(word) < 2 or any(word in words_of(name) for name in never):
             return False
         known = vocabulary.is_common(word) or word in said_words() or word in small_words()
-        return not known or word in words_of("given names")
+        if known and word not in words_of("given names"):
+            return False
+        return respelt or not self._names.resolve(words.typed(at, at + 1)).names
 
     def _stands_apart(self, words: Words, first: int, last: int) -> bool:
         """Whether a run between two commas can be nothing but a name."""
@@ -203,27 +206,25 @@ class Guests:
             ordered: Whether something is on the order: then "and a cola for Tom" names another guest.
         """
         tokens, left = words.tokens, [*words.tokens]
-        dish = any(self._names.longest(tokens, at) is not None for at in range(len(tokens)))
-        for at in range(len(tokens)):
-            if not self._is_strange(words, at):
-                continue
-            before = tokens[at - 1] if at else None
-            after = words.part(at + 1, len(tokens)).said
-            gets = pattern("somebody gets").match(after)
-            if gets is not None and (before is None or before.word not in ("my", "the", "a", "an")):
-                said = len((gets["said"] or "").split())
+        for found in words.find_all(pattern("somebody gets")):
+            at = found.first - 1
+            alone = at == 0 or tokens[at - 1].word not in ("my", "the", "a", "an")
+            if at >= 0 and alone and self._is_strange(words, at):
+                said = len((found.match["said"] or "").split())
                 left = [one for one in left if one not in tokens[at : at + 1 + said]]
-            elif before is not None and before.word == "for":
-                alike = at > 1 and tokens[at - 2].word in words_of("alike")
-                if words.part(0, at).said.endswith(_ORDERING_FOR):
-                    continue
-                if (
-                    alike
-                    or self._gets(words, at + 1)
-                    or (ordered and dish and not after.strip(" .,!?"))
-                ):
-                    left = [one for one in left if one not in tokens[at - 1 : at + 1]]
+        for at in range(1, len(tokens)):
+            if tokens[at - 1].word != "for" or not self._is_strange(words, at):
+                continue
+            if words.part(0, at).said.endswith(_ORDERING_FOR):
+                continue
+            alike = at > 1 and tokens[at - 2].word in words_of("alike")
+            last = ordered and self._ends(words, at + 1) and self._names_food(words)
+            if alike or last or self._gets(words, at + 1):
+                left = [one for one in left if one not in tokens[at - 1 : at + 1]]
         return Words(words.line, tuple(left))
+
+    def _names_food(self, words: Words) -> bool:
+        return any(self._names.longest(words.tokens, at) is not None for at in range(len(words)))
 
     def _gets(self, words: Words, at: int) -> bool:
         """Whether it is said from here on what somebody gets: "(for Tom) a large cola"."""

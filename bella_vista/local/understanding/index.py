@@ -643,8 +643,9 @@ def _runs(name: str, *, options: bool = False) -> Iterator[tuple[Stems, int, str
             run = words[first : first + length]
             if all(word in _NO_PART for word in run):
                 continue
-            if all(word in _TASTES for word in run):
-                continue  # "spicy" is no spicy mayo
+            others = [word for word in words if word not in run and (word,) not in MARKS]
+            if others and all(word in _TASTES for word in run):
+                continue  # "spicy" is no spicy mayo, and "hot" is extra hot
             if not options:
                 if all(word in vocabulary.ADJECTIVES for word in run):
                     continue

@@ -45,6 +45,7 @@ class Pending:
             if one.code in _OF_ITEMS
             and one.draft is not None
             and one.draft.op in ("add_item", "change_item")
+            and not (one.code == "not_on_menu" and not one.possible)  # nothing fits what it is
         ]
 
     @property

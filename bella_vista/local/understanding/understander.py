@@ -207,6 +207,9 @@ class _Hearing:
         if self._expects in (None, "open") and self._declines(words):
             self._heard.meant("no")
             return
+        told = any(one.kind in _CONDITIONS for one in self._answers)
+        if told and pattern("on a condition").search(words.said) is not None:
+            return  # the guest decides when they have heard the answer
         if (other := words.find(pattern("asks another"))) is not None:
             self._heard.meant("wait")
             words = self._without_aside(words, other.first)
@@ -405,6 +408,7 @@ _NO_FOOD = frozenset({"fulfilment", "time", "address", "name", "choice", "amount
 """What is asked for when a number alone is none of the food."""
 _OF_THE_HOUSE = frozenset({"facts", "allergens", "diets", "service"})
 _OF_A_DISH = frozenset({"contents", "price"})
+_CONDITIONS = frozenset({"contents", "allergens", "diets", "price"})
 _PAUSE = Token(".", ".", 0, 0, stop=True)
 _BRINGS = (
     "can you deliver",

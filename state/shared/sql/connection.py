@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, Engine, NullPool, Transaction, create_engine, event
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from state.shared.errors import JournalFault, NotStored, OutcomeUnknown
+from state.shared.errors import CHARACTERS, JournalFault, NotStored, OutcomeUnknown
 from state.shared.journal import WITHDRAWN, Gate
 from state.shared.sql import dialects
 from state.shared.sql.rows import LOCKED
@@ -234,7 +234,8 @@ class DatabaseConnection:
 
     def _fault(self, error: Exception) -> JournalFault:
         why = dialects.why(error)
-        return JournalFault(self.name, why, passing=why in dialects.PASSING)
+        what = "A text" if why == CHARACTERS else self.name
+        return JournalFault(what, why, passing=why in dialects.PASSING)
 
     def interrupt(self) -> None:
         """Make the operation in progress fail. Called from another thread.
@@ -381,7 +382,7 @@ class DatabaseConnection:
         if file.exists():
             return
         if self._opened_file_id is not None:
-            raise JournalFault(self.name, "the database file is gone")
+            raise JournalFault(self.name, dialects.GONE)
         if not self._may_create:
             raise JournalFault(self.name, "there is no such file")
         for folder in reversed([file.parent, *file.parent.parents]):

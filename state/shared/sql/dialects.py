@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from state.shared.errors import JournalFault
+from state.shared.errors import CHARACTERS, JournalFault
 from state.shared.sql.rows import LOCKED, UNANSWERED
 
 BUSY_S = 2.0
@@ -43,8 +43,8 @@ _SQLITE_WHY = {
 # PostgreSQL's SQLSTATE codes (appendix A of its manual); the longest matching prefix applies.
 _POSTGRESQL_WHY = {
     "08": "the connection to the database broke",
-    "22021": "it holds characters that the database cannot store",
-    "22P05": "it holds characters that the database cannot store",
+    "22021": CHARACTERS,
+    "22P05": CHARACTERS,
     "23": NOT_EXPECTED,
     "25P": "the connection to the database broke",
     "25006": "the database can only be read",
@@ -68,8 +68,16 @@ PASSING = frozenset(
 )
 """Faults that often pass within seconds: another program holds a lock, or a server restarts."""
 
-NOT_ITS_FAULT = PASSING | {_SQLITE_WHY["SQLITE_FULL"], _SQLITE_WHY["SQLITE_INTERRUPT"]}
-"""Faults that a new SQLite file would not fix."""
+GONE = "the database file is gone"
+
+FILE_FAULTS = frozenset(
+    {GONE}
+    | {
+        _SQLITE_WHY[f"SQLITE_{name}"]
+        for name in ("CORRUPT", "NOTADB", "IOERR", "ERROR", "READONLY", "CANTOPEN", "PERM")
+    }
+)
+"""Faults of a SQLite file that a new file does not have. A request alone causes none of them."""
 
 # libpq's messages when there is no connection yet and hence no error code (libpq 18, English).
 _NOT_CONNECTED = {
@@ -219,12 +227,12 @@ def why(error: Exception) -> str:
     if isinstance(cause, OSError) and cause.strerror:
         return f"the database file cannot be used ({cause.strerror.lower()})"
     if isinstance(cause, UnicodeError):
-        return _POSTGRESQL_WHY["22021"]
+        return CHARACTERS
     known, code = _SQLITE_WHY, getattr(cause, "sqlite_errorname", None)
     if code is None:
         known, code = _POSTGRESQL_WHY, getattr(cause, "sqlstate", None)
     if code is None and type(cause).__name__ == "DataError":  # psycopg: NUL in a text
-        return _POSTGRESQL_WHY["22021"]
+        return CHARACTERS
     fits = [begins for begins in known if (code or "").startswith(begins)]
     if fits:
         return known[max(fits, key=len)]

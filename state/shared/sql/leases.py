@@ -369,7 +369,7 @@ class Leases:
         raise JournalFault(self.db.name, "too many others are writing")
 
     def _is_unusable(self, fault: JournalFault) -> bool:
-        return self.db.file is not None and fault.why not in dialects.NOT_ITS_FAULT
+        return self.db.file is not None and fault.why in dialects.FILE_FAULTS
 
     def _recreate(self, fault: JournalFault, used: tuple[int, int] | None) -> None:
         """Delete the file, so that the next request recreates it."""

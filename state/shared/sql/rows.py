@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from state.shared.errors import JournalFault, NotStored, StateError
+from state.shared.errors import JournalFault, StateError
 from state.shared.journal import Entry, Moment
 
 LOCKED = "another program has locked the database"
@@ -31,7 +31,7 @@ class EntryRow:
 
     def error_for(self, fault: JournalFault) -> StateError:
         """Return the error for its writer when the database has a fault."""
-        return NotStored(fault.why)
+        return fault.not_stored()
 
 
 @dataclass(frozen=True, slots=True)

@@ -471,3 +471,29 @@ def test_a_code_is_spelt_otherwise_and_its_number_is_not() -> None:
 )
 def test_a_person_is_asked_for(text: str) -> None:
     assert [one["op"] for one in upon_a_lasagna(text)] == ["call_person"]
+
+
+def test_a_wish_that_hangs_on_an_answer_waits_for_it() -> None:
+    said = "is the tiramisu with eggs? if not, one please"
+    understood = UNDERSTANDER.understand(said, now=NOW)
+    assert [one.kind for one in understood.answers] == ["contents"]
+    assert understood.commands == ()
+    assert [one["op"] for one in wishes("do you have tiramisu? if so, one please")] == ["add_item"]
+
+
+def test_what_is_not_on_the_menu_takes_no_part_in_the_next_change() -> None:
+    menu = load_menu(Path(__file__).parents[2] / "menus" / "coffee-bar.yaml")
+    understander, now = Understander(menu), datetime(2026, 11, 20, 9, tzinfo=menu.restaurant.zone)
+    order = OrderSeen(
+        items=(
+            LineSeen("L1", 1, "Caffè latte", "grande", ("oat",)),
+            LineSeen("L2", 1, "Cappuccino", "tall", ("shot",)),
+        )
+    )
+    asked = understander.understand("and a frobnicator", order=order, now=now).question
+    said = "and can the oat one be iced?"
+    understood = understander.understand(said, pending=asked, order=order, now=now)
+
+    assert [draft.as_dict() for draft in understood.commands] == [
+        {"op": "change_item", "line_id": "L1", "modifications": ["oat", "iced"]}
+    ]

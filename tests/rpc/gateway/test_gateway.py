@@ -24,7 +24,16 @@ from rpc.gateway import (
     UnknownOperation,
     VersionDemanded,
 )
-from state.shared import Busy, JournalFault, NotStored, OutcomeUnknown, Refused, Stale, TakenOver
+from state.shared import (
+    Busy,
+    JournalFault,
+    NotStored,
+    OutcomeUnknown,
+    Refused,
+    Stale,
+    TakenOver,
+    Unstorable,
+)
 from tests.rpc.gateway.shop import (
     ADD,
     GREET,
@@ -294,6 +303,7 @@ async def test_an_error_names_the_field_and_not_its_value() -> None:
         (Sold("None left.", name="soup"), 4022, "refused"),
         (Busy(1.0), 5003, "unavailable"),
         (NotStored("/var/lib/secret"), 5003, "unavailable"),
+        (Unstorable("it holds a number that is too long"), 4022, "refused"),
         (JournalFault("/var/lib/secret", "x"), 5003, "unavailable"),
         (TakenOver(), 5003, "unavailable"),
         (OutcomeUnknown(), 5004, "outcome_unknown"),

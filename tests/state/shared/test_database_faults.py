@@ -14,6 +14,7 @@ from state.shared import (
     SqlStore,
     StateError,
     Stored,
+    Unstorable,
 )
 from tests.state.shared.board import Board, Rename, Score
 from tests.state.shared.by_hand import Hand, by_hand
@@ -159,6 +160,7 @@ class TestWhatNoDatabaseStores:
         assert stored.version == shared.version == version + 1
         assert Board.model_validate_json(stored.state) == shared.state
         if isinstance(outcome, NotStored):
+            assert (type(outcome), outcome.retryable) == (Unstorable, False)
             assert "characters that the database cannot store" in outcome.message
         else:
             assert outcome.version == version == 3  # type: ignore[union-attr]  # it was applied

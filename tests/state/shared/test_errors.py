@@ -19,6 +19,7 @@ from state.shared import (
     StateError,
     TakenOver,
     UnknownState,
+    Unstorable,
 )
 
 ERRORS: list[tuple[Callable[[], StateError], str, bool, dict[str, object], str]] = [
@@ -65,6 +66,14 @@ ERRORS: list[tuple[Callable[[], StateError], str, bool, dict[str, object], str]]
         {"why": "the disk is full"},
         "This could not be stored just now (the disk is full), so nothing was changed."
         " Try again in a moment.",
+    ),
+    (
+        lambda: Unstorable("it holds a number that is too long"),
+        "unstorable",
+        False,
+        {"why": "it holds a number that is too long"},
+        "This can never be stored (it holds a number that is too long), so nothing was changed."
+        " Do not try the same again.",
     ),
     (
         lambda: OutcomeUnknown(),
@@ -130,7 +139,8 @@ def test_an_error_says_code_sentence_and_facts(
 
 
 def test_the_table_has_every_error_there_is() -> None:
-    kinds = {kind for kind in StateError.__subclasses__() if kind.__module__.startswith("state.")}
+    every = [*StateError.__subclasses__(), *NotStored.__subclasses__()]
+    kinds = {kind for kind in every if kind.__module__.startswith("state.")}
 
     assert {type(make()) for make, *_ in ERRORS} == kinds
 

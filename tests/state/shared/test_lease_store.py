@@ -340,6 +340,21 @@ class TestALeaseStoreThatFails:
         with pytest.raises(LeaseHeld):
             await take(on_file, "carl", "garden")
 
+    @pytest.mark.parametrize("what", ["place", "holder"])
+    async def test_a_name_that_cannot_be_stored_costs_nobody_a_lease(
+        self, store: SqlStore, what: str
+    ) -> None:
+        await at_work(store)
+        names = {"place": "garden", "holder": "bob", what: "lone \ud800"}
+        refusal = "^A text cannot be used: it holds characters that the database cannot store"
+
+        with pytest.raises(JournalFault, match=refusal):
+            await take(store, **names)
+
+        with pytest.raises(LeaseHeld):
+            await take(store, "carl")
+        await renew(store, "ann")
+
     async def test_it_is_told_once(
         self, on_file: SqlStore, file: Path, caplog: pytest.LogCaptureFixture
     ) -> None:

@@ -2,6 +2,7 @@
 
 import typing
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -35,11 +36,13 @@ from state.shared import (
     Refused,
     SharedState,
     SqlStore,
+    Unstorable,
     model_faults,
+    read_state,
     write_state,
 )
 from state.shared.shapes import Shape, shape_of
-from tests.state.shared.board import Paper
+from tests.state.shared.board import Paper, board
 
 CHICAGO = ZoneInfo("America/Chicago")
 ODD = timezone(timedelta(minutes=30, seconds=36))
@@ -128,7 +131,7 @@ class Bare(Frozen):
 @pytest.mark.parametrize(
     ("kind", "shape"),
     [
-        (Order, Shape(known=True, faithful=True, editable=("times", "next"))),
+        (Order, Shape(known=True, faithful=False, editable=("times", "next"))),
         (Line, Shape(known=True, faithful=True)),
         (Loose, Shape(known=True, faithful=True, editable=("lines",))),
         (Renamed, Shape(known=True, faithful=False)),
@@ -356,10 +359,82 @@ async def test_a_state_that_json_cannot_represent_is_refused_without_a_journal_t
 ) -> None:
     shared = SharedState(Anything(), None)
 
-    with pytest.raises(NotStored):
+    with pytest.raises(Unstorable) as refusal:
         await shared.apply(Put(field="value", value=value), actor="judge")
 
+    assert not refusal.value.retryable
+
     assert (shared.version, shared.state) == (0, Anything())
+
+
+class Note(Frozen):
+    text: str = ""
+    answer: "Note | None" = None
+
+
+class Tree(Frozen):
+    text: str = ""
+    below: "tuple[Tree, ...]" = ()
+
+
+class Folder(Frozen):
+    text: str = ""
+    within: "Mapping[str, Folder]" = {}
+
+
+class Under(Command[Any, Any]):
+    """Put the state under a new one."""
+
+    op: Literal["under"] = "under"
+
+    def apply(self, state: Any, context: Any) -> Any:
+        match state:
+            case Note():
+                return Note(text="x", answer=state)
+            case Tree():
+                return Tree(text="x", below=(state,))
+            case _:
+                return Folder(text="x", within={"a": state})
+
+
+@pytest.mark.parametrize("start", [Note(), Tree(), Folder()])
+async def test_a_model_in_itself_is_stored_as_deep_as_it_can_be_read(start: BaseModel) -> None:
+    depths = []
+    for paper in (Paper(), None):
+        shared = SharedState(start, None, journal=paper)
+
+        with suppress(Unstorable):
+            for _ in range(300):
+                await shared.apply(Under(), actor="judge")
+
+        depths.append(shared.version)
+        assert 60 < shared.version < 300
+        if paper is not None:
+            assert len(paper.entries) == shared.version
+            for entry in paper.entries[-2:]:
+                again = read_state(type(start), entry.state, "It")
+            assert again == shared.state
+    assert depths[0] == depths[1], "a journal decides how deep it may be"
+
+
+class Send(Command[Any, Any]):
+    op: Literal["send"] = "send"
+    note: Note
+
+    def apply(self, state: Any, context: Any) -> Any:
+        return state.model_copy(update={"title": "sent"})
+
+
+async def test_a_command_that_is_too_deep_to_be_written_is_refused() -> None:
+    note = Note()
+    for _ in range(300):
+        note = Note(answer=note)
+    shared = board(journal=Paper())
+
+    with pytest.raises(Unstorable, match="the command"):
+        await shared.apply(Send.model_construct(op="send", note=note), actor="judge")
+
+    assert shared.version == 0
 
 
 class Item(Frozen):

@@ -478,6 +478,67 @@ async def test_an_end_that_cannot_be_recorded_does_not_prevent_the_next_call(
         await goodbye(ada)
 
 
+async def test_the_end_is_stored_before_it_is_told(
+    calls: Calls,
+    house: ProcessContext[OrderState, OrderContext],
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An agent that replaces this one when it is killed must not go on with the order."""
+    async with served(calls, livekit, room_name) as (ada, agent):
+        talk = agent.call._conversation
+        assert talk is not None
+        done: list[str] = []
+        finish, ended = house.store.leases.finish, talk.page.ended
+
+        async def store(place: str, holder: str) -> None:
+            await finish(place, holder)
+            done.append("stored")
+
+        def tell(*what: Any, **how: Any) -> None:
+            done.append("told")
+            ended(*what, **how)
+
+        monkeypatch.setattr(house.store.leases, "finish", store)
+        monkeypatch.setattr(talk.page, "ended", tell)
+        await goodbye(ada)
+
+        assert done == ["stored", "told"]
+        monkeypatch.undo()
+
+
+async def test_an_end_that_is_long_in_being_stored_is_told_meanwhile(
+    calls: Calls,
+    house: ProcessContext[OrderState, OrderContext],
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agents.app.rooms.room_job.END_STORED_S", 0.1)
+    async with served(calls, livekit, room_name) as (ada, agent):
+        first = await ada.call("hello")
+        finish, may = house.store.leases.finish, asyncio.Event()
+
+        async def late(place: str, holder: str) -> None:
+            await may.wait()
+            await finish(place, holder)
+
+        monkeypatch.setattr(house.store.leases, "finish", late)
+        await goodbye(ada)
+        await ada.client.write("one tiramisu")
+        await until(lambda: agent.call._wanted.is_set())
+        assert agent.call._conversation is not None
+        may.set()
+        # The next call's place is not closed by the end of the last one.
+        await ada.turn(1)
+        order = await ada.order()
+        assert (order["order_id"] != first["order_id"], order["item_count"]) == (True, 1)
+        lease = await house.store.leases.at(agent.call._room_lease.name)
+        assert lease is not None
+        assert lease.state_id == order["order_id"]
+
+
 async def test_an_agent_whose_place_another_one_takes_between_two_calls_withdraws(
     calls: Calls,
     house: ProcessContext[OrderState, OrderContext],
