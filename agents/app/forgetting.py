@@ -21,6 +21,7 @@ from agents.app.states import as_state_faults, id_of
 from agents.app.traces import Trace, found_in_files, overwritten, texts_in
 from state.shared import (
     HandOver,
+    JournalFault,
     Refused,
     SharedState,
     SqlStore,
@@ -111,7 +112,7 @@ async def forget_state(
     """
     erasure = Erasure(app, store, settings, logs, ErasureReport(app.noun))
     with as_state_faults(app.noun):
-        await erasure.add(await store.read(await id_of(app.noun, store, state_id)))
+        await erasure.add(await erasure.read(await id_of(app.noun, store, state_id)))
     await erasure.run()
     await erasure.check()
     return erasure.report
@@ -145,6 +146,24 @@ class Erasure(Generic[S, C]):
         self._logs = tuple(logs)
         self._context: C | None = None
         self._states: list[Stored] = []
+        self._unreadable: set[str] = set()
+
+    async def read(self, state_id: str) -> Stored:
+        """Read a state; one whose migration fails is read as it is stored.
+
+        Of such a state only its first version is left: the application's functions cannot read it.
+
+        Raises:
+            StateError: It cannot be read, or the database cannot be used.
+        """
+        try:
+            return await self._store.read(state_id)
+        except JournalFault as fault:
+            if fault.passing:
+                raise
+            stored = await self._store.read(state_id, migrated=False)
+            self._unreadable.add(state_id)
+            return stored
 
     async def add(self, stored: Stored) -> None:
         """Close a state if its application wants that, and find out what is to be erased of it.
@@ -155,7 +174,7 @@ class Erasure(Generic[S, C]):
             StateError: It cannot be read, or the database cannot be used.
         """
         close = self._app.forgetting.close
-        if close is not None:
+        if close is not None and stored.state_id not in self._unreadable:
             if self._context is None:
                 self._context = self._app.make_context(Environment.of(self._settings))
             shared: SharedState[S, C] = SharedState.restored(
@@ -193,7 +212,9 @@ class Erasure(Generic[S, C]):
                 return kept, bare
 
             try:
-                await self._store.eraser.rewrite(stored.state_id, edit)
+                await self._store.eraser.rewrite(
+                    stored.state_id, edit, migrated=stored.state_id not in self._unreadable
+                )
             except StateError as fault:
                 self.report.left.append(fault.message)
             else:
@@ -224,7 +245,7 @@ class Erasure(Generic[S, C]):
 
     def _without_user(self, stored: Stored, state: str) -> str:
         keep = self._app.forgetting.keep
-        if keep is None:
+        if keep is None or stored.state_id in self._unreadable:
             return stored.initial
         with named_faults("forgetting.keep", with_text=False, but=(StateError,)):
             return write_state(keep(self._read(state)))
@@ -254,7 +275,7 @@ class Erasure(Generic[S, C]):
     # -- checking ----------------------------------------------------------------------------------
 
     async def _is_clean(self, state_id: str) -> bool:
-        stored = await self._store.read(state_id)
+        stored = await self.read(state_id)
         return (
             all(self._without_user(stored, state) == state for state in _versions(stored))
             and all(

@@ -295,11 +295,15 @@ class Database:
 
     # -- reading ----------------------------------------------------------------------------------
 
-    def read(self, state_id: str) -> tuple[Mapping[str, Any], tuple[Entry, ...]]:
-        """Read a state without taking it."""
+    def read(
+        self, state_id: str, *, migrated: bool = True
+    ) -> tuple[Mapping[str, Any], tuple[Entry, ...]]:
+        """Read a state without taking it, in the present form or as it is stored."""
 
         def read(connection: Connection) -> tuple[Mapping[str, Any], tuple[Entry, ...]]:
             row = self.state(connection, state_id)
+            if not migrated:
+                return row, tuple(map(_entry, self.rows(connection, state_id, 0)))
             return self.migrated(row), self._entries(connection, state_id, 0)
 
         return self.db.run(read, writes=False)
@@ -357,7 +361,7 @@ class Database:
         return row
 
     def _entries(self, connection: Connection, state_id: str, above: int) -> tuple[Entry, ...]:
-        return tuple(self._entry(row) for row in self.rows(connection, state_id, above))
+        return tuple(_entry(self.migrated(row)) for row in self.rows(connection, state_id, above))
 
     def rows(
         self, connection: Connection, state_id: str, above: int
@@ -377,20 +381,6 @@ class Database:
             return row
         state = self._migrations.migrated(row["state"], row["schema"], _name(row))
         return {**row, "state": state, "schema": self._schema}
-
-    def _entry(self, row: Mapping[str, Any]) -> Entry:
-        row = self.migrated(row)
-        return Entry(
-            version=row["version"],
-            commands=tuple(json.loads(row["commands"])),
-            state=row["state"],
-            speaker=row["speaker"],
-            actor=row["actor"],
-            key=row["key"],
-            body=row["body"],
-            touched=tuple(json.loads(row["touched"])),
-            turn=row["turn"],
-        )
 
     def _listed(self, row: RowMapping) -> Listed:
         begun = {column.name: row[column] for column in states.columns}
@@ -549,3 +539,17 @@ def _ensure_layout(db: DatabaseConnection, *, create: bool) -> None:
     if found != LAYOUT:
         newer = found is not None and found > LAYOUT
         raise JournalFault(db.name, NEWER if newer else NOT_EXPECTED)
+
+
+def _entry(row: Mapping[str, Any]) -> Entry:
+    return Entry(
+        version=row["version"],
+        commands=tuple(json.loads(row["commands"])),
+        state=row["state"],
+        speaker=row["speaker"],
+        actor=row["actor"],
+        key=row["key"],
+        body=row["body"],
+        touched=tuple(json.loads(row["touched"])),
+        turn=row["turn"],
+    )

@@ -50,7 +50,7 @@ class Eraser:
             *beside,
         ]
 
-    async def rewrite(self, state_id: str, edit: "Edit") -> None:
+    async def rewrite(self, state_id: str, edit: "Edit", *, migrated: bool = True) -> None:
         """Rewrite everything stored of a state, and delete its transcript and its place.
 
         The present holder's next write raises ``TakenOver``, and it loses its lease. Deleted data can still be read
@@ -60,6 +60,8 @@ class Eraser:
             state_id: Its id.
             edit: Takes a state as JSON text and the commands that led to it; returns both without what must be
                 erased. Called in the thread.
+            migrated: Whether it is brought into its present form first; otherwise all versions keep
+                the form of the first.
 
         Raises:
             UnknownState: There is no state with this id.
@@ -67,7 +69,7 @@ class Eraser:
             JournalFault: The database cannot be used, or a row of it is damaged.
         """
         there = await self._access.in_states(
-            lambda database: _erasure().rewrite(database, state_id, edit), timed=False
+            lambda database: _erasure().rewrite(database, state_id, edit, migrated), timed=False
         )
         if there:
             await self._access.in_leases(lambda leases: leases.end(there))

@@ -64,18 +64,21 @@ _EDIT_ENTRY = (
 _DELETE_TRANSCRIPT = delete(moments).where(moments.c.state_id == bindparam("id"))
 
 
-def rewrite(database: Database, state_id: str, edit: Edit) -> list[tuple[str, str]]:
+def rewrite(database: Database, state_id: str, edit: Edit, migrated: bool) -> list[tuple[str, str]]:
     """Rewrite everything stored of a state, and delete its transcript and its place.
 
     Returns the places by owner and name, whose leases have to be ended. The present holder can write no more.
 
-    All of it is stored with the present schema. Idempotency keys are deleted too, since a client may have derived them from personal data, and so are the names
+    All of it is stored with the present schema, or unmigrated with that of its first version. Idempotency keys are deleted too, since a client may have derived them from personal data, and so are the names
     of changed parts: from then on each entry counts as a change of the whole.
     """
 
     def rewrite(connection: Connection) -> list[tuple[str, str]]:
-        row = dict(database.migrated(database.state(connection, state_id, hold=True)))
-        changed = [dict(database.migrated(one)) for one in database.rows(connection, state_id, 0)]
+        row = database.state(connection, state_id, hold=True)
+        changed = [dict(one) for one in database.rows(connection, state_id, 0)]
+        if migrated:
+            row = dict(database.migrated(row))
+            changed = [dict(database.migrated(one)) for one in changed]
         row["state"], _ = edit(row["state"], ())
         connection.execute(
             _EDIT_STATE,
@@ -90,7 +93,7 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> list[tuple[str, st
         for entry in changed:
             state, commands = edit(entry["state"], tuple(json.loads(entry["commands"])))
             entry |= {"state": state, "commands": encode(commands), "touched": encode([WHOLE])}
-            entry |= {"key": None, "body": None}
+            entry |= {"key": None, "body": None, "schema": row["schema"]}
             connection.execute(
                 _EDIT_ENTRY,
                 {

@@ -104,18 +104,25 @@ class SqlStore:
         stored, self._access.fences[state_id] = await self._access.in_states(take)
         return stored
 
-    async def read(self, state_id: str) -> Stored:
+    async def read(self, state_id: str, *, migrated: bool = True) -> Stored:
         """Read a state without taking it.
 
         Its journal writes beside the present holder: the next version, under the holder's fence. That is how staff
         change the state of a running call; the holder loads the change with its next write.
 
+        Args:
+            state_id: Its id.
+            migrated: Whether it is brought into its present form; otherwise each version has the
+                form it was stored in, and only its text can be used.
+
         Raises:
             UnknownState: There is no state with this id.
             OtherOwner: It belongs to another owner.
-            JournalFault: The database cannot be used, or a row of it is damaged.
+            JournalFault: The database cannot be used, a row of it is damaged, or a migration fails.
         """
-        row, entries = await self._access.in_states(lambda database: database.read(state_id))
+        row, entries = await self._access.in_states(
+            lambda database: database.read(state_id, migrated=migrated)
+        )
         return self._stored(row, entries, None)
 
     async def holds(self, state_id: str) -> bool:

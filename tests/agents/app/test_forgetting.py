@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -118,6 +119,24 @@ async def test_nothing_is_kept_unless_the_application_says_so(url: str, tmp_path
     assert stored.read(Note) == Note(note_id=note_id)
     assert [entry.commands for entry in stored.entries] == [({"op": "write"},)]
     assert stored.entries[0].key is None
+
+
+@pytest.mark.parametrize("keep", [None, lambda note: note.model_copy(update={"author": ""})])
+async def test_a_state_whose_migration_raises_is_forgotten_too(
+    url: str, tmp_path: Path, keep: Any
+) -> None:
+    def broken(form: dict[str, Any]) -> dict[str, Any]:
+        raise KeyError("no such field")
+
+    note_id = await written(APP, url)
+    application = replace(app(Forgetting(keep=keep)), schema=2, migrate={1: broken})
+
+    report = await forgotten(application, url, note_id)
+
+    assert (report.erased, report.left) == ([note_id], [])
+    assert SECRET.encode() not in bytes_in(tmp_path)
+    async with open_store(APP, url, None) as store:  # what is left fits the form it is stored as
+        assert (await store.read(note_id)).read(Note).author == ""
 
 
 async def test_a_text_that_another_state_holds_too_is_no_trace(url: str) -> None:
