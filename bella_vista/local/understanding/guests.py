@@ -218,7 +218,8 @@ class Guests:
             if words.part(0, at).said.endswith(_ORDERING_FOR):
                 continue
             alike = at > 1 and tokens[at - 2].word in words_of("alike")
-            last = ordered and self._ends(words, at + 1) and self._names_food(words)
+            swaps = words.part(0, at).find(pattern("verb swap")) is not None
+            last = ordered and self._ends(words, at + 1) and self._names_food(words) and not swaps
             if alike or last or self._gets(words, at + 1):
                 left = [one for one in left if one not in tokens[at - 1 : at + 1]]
         return Words(words.line, tuple(left))

@@ -497,3 +497,12 @@ def test_what_is_not_on_the_menu_takes_no_part_in_the_next_change() -> None:
     assert [draft.as_dict() for draft in understood.commands] == [
         {"op": "change_item", "line_id": "L1", "modifications": ["oat", "iced"]}
     ]
+
+
+def test_what_something_is_swapped_for_is_no_guest() -> None:
+    order = OrderSeen(
+        items=(LineSeen("L1", 1, "Gelato", None, ("scoop of vanilla", "scoop of chocolate")),)
+    )
+    said = "swap the chocolate for stracciatella"
+    (command,) = UNDERSTANDER.understand(said, order=order, now=NOW).commands
+    assert command.fields["modifications"] == ["scoop of vanilla", "scoop of stracciatella"]
