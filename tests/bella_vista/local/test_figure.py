@@ -3,11 +3,14 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.bella_vista.local.scoring import EXACT, SILENT, lines_of, understood, verdict
 
 CROWD = Path(__file__).parent / "figure" / "crowd"
 
 
+@pytest.mark.timeout(300)
 def test_ordinary_messages_are_understood() -> None:
     scores: Counter[str] = Counter()
     for path in sorted(CROWD.glob("lines-*.yaml")):
