@@ -444,14 +444,14 @@ class Accounting:
                 added[names[0]] = added.get(names[0], 0) + line.quantity - had
         for name, count in added.items():
             bit = self._index.bit(name)
-            there: object = any(self._is(thing, bit) for line in lines for thing in line.before)
+            there = any(self._is(thing, bit) for line in lines for thing in line.before)
             told: list[int] = []
             for at, one in enumerate(said):
                 after = said[at + 1] if at + 1 < len(said) else None
                 if one.mask & bit and after is not None and after.verb == "instead-of":
                     told.append(one.number or 1)  # as many come for what is to go
                     continue
-                told.extend(_told(one, bit, there="line" if there else bool(told)))
+                told.extend(_told(one, bit, there=there or bool(told)))
                 if at and one.partial and one.count and said[at - 1].number is None:
                     told.append(one.count)  # "tacos, three of them with guacamole"
             if told and count > sum(told):
@@ -927,7 +927,7 @@ def _number_in(words: str) -> int:
     return number[0] if number is not None else 0
 
 
-def _told(said: Said, bit: int, *, there: object) -> Iterator[int]:
+def _told(said: Said, bit: int, *, there: bool) -> Iterator[int]:
     """Say how many of a dish an item may bring: none, where it only speaks of those that are there."""
     if said.head is None and said.become is None and not (said.partial and said.described):
         tallied = any(option.entity.tallied & bit for option in said.options)
@@ -945,8 +945,6 @@ def _told(said: Said, bit: int, *, there: object) -> Iterator[int]:
             yield _ANY
         elif there and (one.partial or one.definite) and not one.more and one is said:
             yield 0
-        elif there == "line" and one is said and not one.outdone and _restates(one):
-            yield 0
         else:
             yield one.count or said.count or 1
 
@@ -961,13 +959,6 @@ def _less(count: int | None, others: int | None) -> int | None:
 
 def _removes(said: Said) -> bool:
     return said.verb == "remove" and said.head is not None
-
-
-def _restates(said: Said) -> bool:
-    """Whether "three lattes", with lattes on the order, may say how many there are to be."""
-    if said.count is None or said.more or said.correct or said.after_all or said.exact:
-        return False
-    return said.verb != "add" and said.joint not in (_AND, _CORRECT)
 
 
 def _taken_back(said: Said, correction: Said) -> Said:
