@@ -157,6 +157,8 @@ def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index)
         if not token.stop:
             _numbers(edges, tokens, first)
             _phrases(edges, tokens, first, said, index)
+            if first and said[first - 1] in _NO_MORE:  # "no more food" is not more of it
+                edges[first] = [edge for edge in edges[first] if edge.does != "further"]
 
 
 def _taken_off(edges: list[list[Edge]]) -> None:
@@ -609,6 +611,7 @@ _COUNTED_PEOPLE = [
     *(["he", "is"], ["she", "is"], ["i", "am"], ["is", "only"], ["is", "just"]),
 ]
 _AFTER_PEOPLE = frozenset("so and but today now tonight years year he she".split())
+_NO_MORE = frozenset("no not any nothing".split())
 _AFTER_STRANGE = frozenset("and with please also plus but".split())
 _BEFORE_OPTIONS = frozenset("no extra without light hold".split())
 _SO_MANY = frozenset(("the", "those", "these", "my"))

@@ -163,7 +163,8 @@ class Talk:
             )
             if length > 1 and goes_on:
                 self._heard.meant("done")
-                return rest
+                again = pattern("done").fullmatch(bare(rest))  # "that's it, no more food"
+                return rest.part(0, 0) if again else rest
         for intent in ("yes", "no"):
             found = pattern(intent).match(words.said)
             if found is None:
