@@ -960,6 +960,8 @@ class Carrying:
             self._again(said)
         elif said.ref == "one" and said.joint == _ON and said.definite and len(said.options) == 1:
             out.penalty += LOOSE  # "no ketchup on the bacon one"
+        elif said.ref == "one" and last is not None and self._tells_size(said, last):
+            out.change(last, replace(said, ref="", count=None, article=False))
         elif said.ref == "one":
             pointed = said.described and not out.waiting
             if not pointed or not (self._this(said) if said.ordinal else self._the_one(said)):
@@ -984,6 +986,13 @@ class Carrying:
             out.penalty += LOOSE if said.more or not out.things else 0.8
         elif not (out.waiting and fill(out, said)):
             self._change_pointed(said)
+
+    def _tells_size(self, said: Said, last: Item) -> bool:
+        """Whether the size of what was ordered just before is told: "a house salad, the large one"."""
+        if said.size is None or said.more or said.besides or said.count not in (None, 1):
+            return False
+        sized = bool(self._out.mask(last) & said.size.mask)
+        return sized and last.size is None and last.quantity in (None, 1) and said.joint != _AND
 
     def _change_pointed(self, said: Said) -> None:
         out = self._out
