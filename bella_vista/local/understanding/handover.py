@@ -209,7 +209,7 @@ class Handover:
             (i for i, token in enumerate(tokens) if token.word not in words_of("to a place")), 0
         )
         street = any(
-            (i > first and token.word in words_of("street"))
+            (i > first and token.word in words_of("street") and not self._begins_dish(run, i))
             or (i > first + 1 and token.word in words_of("flat"))
             or (token.word in words_of("street begins") and i + 1 < len(tokens))
             or (len(token.word) > 6 and token.word.endswith(tuple(words_of("street ends"))))
@@ -230,6 +230,11 @@ class Handover:
         """Read an address that something else follows after a comma: "9 Park Row, Leeds, at eight"."""
         last = self._address_end(words, 0)
         return self._bare_address(words.part(0, last)) if 1 < last < len(words.tokens) else None
+
+    def _begins_dish(self, words: Words, at: int) -> bool:
+        """Whether a dish of several words begins here: "3 large dr peppers" live in no street."""
+        found = self._names.longest(words.tokens, at)
+        return found is not None and found[0] > 1 and bool(found[1].dishes)
 
     def _names_dish_before_to(self, words: Words) -> bool:
         """Whether what is to be brought was said with it: "two lasagne to 12 High Street"."""
