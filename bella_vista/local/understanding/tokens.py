@@ -236,8 +236,8 @@ def number_at(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
 
     >>> number_at(tokenize("half a dozen eggs"), 0)
     (6, 3)
-    >>> number_at(tokenize("a couple"), 1)
-    (2, 1)
+    >>> number_at(tokenize("a couple"), 0)
+    (2, 2)
     >>> number_at(tokenize("twenty five"), 0)
     (25, 2)
     """

@@ -279,7 +279,7 @@ def test_what_else_is_said_to_that_is_no_name(text: str) -> None:
         *(("order for jamal 1 lasagna", "Jamal"), ("lasagna pickup deb", "Deb")),
         *(("nina will pick it up", "Nina"), ("pickup at 7 for nina", "Nina")),
         *(
-            ("good evening, it's mrs. baker, one lasagna", "mrs. baker"),
+            ("good evening, it's mrs. baker, one lasagna", "Mrs Baker"),
             ("change the name to Nina", "Nina"),
         ),
         ("pick up order under the name of Silva, one lasagna", "Silva"),

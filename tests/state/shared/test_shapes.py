@@ -519,7 +519,7 @@ class Edit(Command[Any, Any]):
 
     def apply(self, state: Any, context: Any) -> Any:
         mapping = {
-            "in a list in a tuple": lambda: state.order_parts[0][0].named,
+            "in a list in a tuple": lambda: state.parts[0][0].named,
             "in lists": lambda: state.listed[0][0].named,
             "in the state": lambda: state.plain,
             "a dict": lambda: state.a_dict,
