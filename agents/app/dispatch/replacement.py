@@ -3,7 +3,7 @@
 livekit-agents 1.8.9 and livekit-server 1.13.5 do not: a job whose process dies is not dispatched
 again, and its participant stays in the room for some twenty seconds. So that participant is
 removed, and the room gets a dispatch that names the dead job, so that the next one may take over
-its order at once.
+its state at once.
 """
 
 import asyncio

@@ -92,7 +92,7 @@ class Visit:
         self._met = False
         self._newest = 0
         self._early: list[Callable[[], None]] | None = []
-        """Output that waits until the room and order have been shown."""
+        """Output that waits until the room and the state have been shown."""
 
     async def run(self, *, fresh: bool, resume_code: str | None, again: str) -> Reason:
         """Join, have the conversation, and leave; returns why it ended.
@@ -239,7 +239,7 @@ class Visit:
             self._view = {**view, "version": reply["version"]}
 
     async def _last_look(self) -> None:
-        """Fetch the final order, if it can still be read."""
+        """Fetch the final state, if it can still be read."""
         if self._client.agents and self._client.room.isconnected():
             with suppress(rtc.RpcError, NoAgent, ValueError, KeyError, TimeoutError):
                 async with asyncio.timeout(_SEEN_S):
