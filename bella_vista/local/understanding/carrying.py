@@ -749,10 +749,7 @@ class Carrying:
             become.size, said.size = said.size, None  # "large, and no banana in it"
         points = become.head is not None and said.ref == "it" and become is not said
         there = out.named(become.mask, out.things) if points else []  # "make it three tiramisus"
-        if there and out.removed:
-            found = there[-1:]  # "take off the colas and make it three tiramisus": they stay away
-        else:
-            found = targets(out, said)
+        found = targets(out, said)
         if said.ref == "it" and become is not said and out.removed is not None and become.count:
             made = out.made_with(out.there, become.options) if become.options else []
             if len(made) == 1 and made[0].names == out.removed.names:

@@ -168,7 +168,7 @@ class Deciding:
             if best in accounted or best.reading is None:
                 return best
             drafts = [draft for _, draft in best.drafts]
-            said, _ = self._items(best.reading, known)
+            said, _ = items(best.reading)
             best.lost = self._accounting.lost(
                 said,
                 drafts,
@@ -180,23 +180,6 @@ class Deciding:
             )
             best.cost += LOST * len(best.lost)
             accounted.append(best)
-
-    def _items(self, reading: Reading, known: Sequence[Item]) -> tuple[list[Said], list[Passed]]:
-        """Return what is said, with "the tea" for the iced tea that was ordered, where there is no other."""
-        said, passed = items(reading)
-        ordered = [(item, self.index.bit(item.name or "")) for item in known]
-        for one in said:
-            told = one.definite and (
-                one.verb not in ("", "add") or one.become is not None or one.on
-            )
-            if one.head is None or not told or any(bit & one.mask for _, bit in ordered):
-                continue
-            words = set(stems(one.words))
-            called = [(i.name, bit) for i, bit in ordered if i.name and words <= set(stems(i.name))]
-            if len(called) == 1:
-                name, one.mask = called[0]
-                one.head = Entity("dish", name, mask=one.mask, number=-3)
-        return said, passed
 
     def _chosen(self, words: Lattice, known: Sequence[Item]) -> dict[int, int]:
         """Return for which dishes on the order each option of a lattice was chosen: it can be left off."""
@@ -245,7 +228,7 @@ class Deciding:
         situation: Situation,
         taken: bool,
     ) -> Decided:
-        said, passed = self._items(reading, known)
+        said, passed = items(reading)
         lines = [_copied(item) for item in known]
         open_ones = [_copied(item) for item in waiting]
         for at, line in enumerate(lines):
