@@ -387,13 +387,7 @@ class Accounting:
         if said.head is None and not said.ref and said.options:
             for option in said.options:
                 off = Option(option.entity, no=True)
-                had = replace(option, no=False)
-                left = any(  # "take off the coke", and it went with what must be one of them
-                    line.quantity < line.had or line.things[0].names != line.before[0].names
-                    for line in lines
-                    if any(self._with(thing, had) for thing in line.before)
-                )
-                if not left and not any(self._has(line, off, just_now=True) for line in lines):
+                if not any(self._has(line, off, just_now=True) for line in lines):
                     return off.words
             return None
         gone = [line for line in lines if line.quantity < line.had]

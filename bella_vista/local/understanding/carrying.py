@@ -693,7 +693,8 @@ class Carrying:
                 out.touch(item)  # "never mind the extra corn"
                 done = True
             elif item is not None:
-                self._without(item, option)
+                item.changes.append(option.words)
+                out.touch(item)
                 done = True
             elif len(said.options) > 1:
                 out.penalty += NOT_THERE
@@ -702,17 +703,6 @@ class Carrying:
         elif not done:
             out.penalty += NOT_THERE
             out.not_found(said)
-
-    def _without(self, item: Item, option: Option) -> None:
-        """Leave something off a thing, or the thing itself where it must be one of them: "no coke"."""
-        out = self._out
-        said = set(stems(option.entity.words))
-        chosen = any(said <= set(stems(one)) for one in item.changes)
-        if chosen and option.entity.chosen & out.mask(item):
-            out.take_off(item, None)
-            return
-        item.changes.append(option.words)
-        out.touch(item)
 
     # -- changing --------------------------------------------------------------------------------------------
 
