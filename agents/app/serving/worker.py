@@ -131,10 +131,10 @@ def _set_up(setup: Setup | None, application: str | None, process: JobProcess) -
 
 
 def end_with_parent(seconds: float) -> None:
-    """End this process, whatever it is doing, when the process that started it has been gone a while.
+    """End this process a while after the process that started it has ended, even if it hangs.
 
-    A job whose worker dies shuts down by itself in livekit-agents 1.8.9, unless a task swallows its
-    cancellation or a thread never ends: then it would stay in its room with nobody to stop it.
+    In livekit-agents 1.8.9 a job shuts down when its worker dies. If a task swallows its cancellation,
+    or a thread never ends, the job would stay in its room.
 
     Args:
         seconds: The time it has to shut down by itself.

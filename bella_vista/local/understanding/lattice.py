@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bella_vista.local.english import vocabulary
+from bella_vista.local.english.talking import pattern
 from bella_vista.local.understanding.grammar import FILLER_ON_NAME, PASSED
 from bella_vista.local.understanding.index import NO_ENTITY, Entity, Index
 from bella_vista.local.understanding.phrases import phrases, small_words
@@ -202,24 +203,25 @@ def _persons(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
     """Find people by what they want: "Joan takes the soup", "Pat and I each have a small salad"."""
     said = tuple(token.word for token in tokens)
     for at in range(1, len(said)):
-        for words in _WANTING.get(said[at], ()):
-            if said[at : at + len(words)] != words:
-                continue
-            end, first = at + len(words), at - 1
-            each = said[first] in ("each", "both")
-            if each:
-                first -= 1
-            two = first >= 2 and said[first - 1] == "and" and said[first - 2].isalpha()
-            if two:
-                first -= 2
-            begins = first == 0 or tokens[first - 1].stop or said[first - 1] in _BEFORE_PERSONS
-            if first < 0 or not begins or not _is_person(edges[first], tokens[first]):
-                continue
-            article = end < len(said) and said[end] in ("a", "an", "the")
-            if two and each and article:
-                edges[first].append(Edge("number", end + 1, 0.05, value=2, words=" ".join(words)))
-            elif not two:
-                edges[first].append(Edge("add", end, 0.05, words=" ".join(words)))
+        wants = pattern("somebody wants").match(" ".join(said[at : at + _LONGEST_WISH]))
+        if wants is None:
+            continue
+        words = wants.group()
+        end, first = at + len(words.split()), at - 1
+        each = said[first] in ("each", "both")
+        if each:
+            first -= 1
+        two = first >= 2 and said[first - 1] == "and" and said[first - 2].isalpha()
+        if two:
+            first -= 2
+        begins = first == 0 or tokens[first - 1].stop or said[first - 1] in _BEFORE_PERSONS
+        if first < 0 or not begins or not _is_person(edges[first], tokens[first]):
+            continue
+        article = end < len(said) and said[end] in ("a", "an", "the")
+        if two and each and article:
+            edges[first].append(Edge("number", end + 1, 0.05, value=2, words=words))
+        elif not two:
+            edges[first].append(Edge("add", end, 0.05, words=words))
 
 
 def _headings(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
@@ -591,16 +593,7 @@ def _plural(word: str, name: str) -> bool:
     return word.endswith("s") and stem(word) != word and not name.casefold().endswith("s")
 
 
-_WANTED = (
-    *("would like", "would love", "would rather have", "would prefer", "wants", "want", "wanted"),
-    *("takes", "will take", "gets", "will get", "will have", "is having", "is getting", "have"),
-    *("needs", "likes", "says she would like", "says he would like", "said she wants"),
-    *("said he wants", "says she would rather have", "says he would rather have", "asked for"),
-    *("says she wants", "says he wants", "would rather the", "is going to have"),
-)
-_WANTING: dict[str, list[tuple[str, ...]]] = {}
-for _words in sorted((tuple(one.split()) for one in _WANTED), key=len):
-    _WANTING.setdefault(_words[0], []).append(_words)
+_LONGEST_WISH = 6
 _BEFORE_PERSONS = frozenset("and then but wait oh so also while".split())
 _TALKING = frozenset(
     "i my we our he his she her they their it its is am are was were im theyre youre hes shes me us who you".split()
