@@ -429,5 +429,5 @@ def _engine(url: URL) -> Engine:
     except ImportError as error:
         raise JournalFault(
             dialects.name_of(url),
-            "its driver is not installed (python -m pip install 'psycopg[binary]')",
+            "psycopg is not installed (python -m pip install 'typed-handoffs[postgres]')",
         ) from error

@@ -24,7 +24,8 @@ CONNECT_S = 3
 NOT_EXPECTED = "the database does not hold what was expected"
 
 _NO_ADDRESS = (
-    "its address has to be sqlite:///path, sqlite:////absolute/path or postgresql://user@host/name"
+    "its address has to be sqlite:///file.db, sqlite:////absolute/file.db or"
+    " postgresql://user:password@host/name"
 )
 _SQLITE_WHY = {
     "SQLITE_BUSY": LOCKED,

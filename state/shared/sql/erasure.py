@@ -23,6 +23,7 @@ from state.shared.sql.places import release
 from state.shared.sql.tables import (
     encode,
     entries,
+    last_states,
     moments,
     places,
     seal_of_entry,
@@ -140,7 +141,10 @@ def wipe(database: Database) -> None:
     """
     db = database.db
     if not db.is_sqlite:
-        tables = (f"VACUUM (FULL) {table.name}" for table in (places, entries, moments, states))
+        tables = (
+            f"VACUUM (FULL) {table.name}"
+            for table in (places, last_states, entries, moments, states)
+        )
         db.run_outside_transaction("SET statement_timeout = 0", *tables)
         return
     busy = db.run_outside_transaction(
@@ -167,7 +171,7 @@ def search(
 
     def search(connection: Connection) -> list[str]:
         found: dict[str, None] = {}
-        for table in (states, entries, moments, places):
+        for table in (states, entries, moments, places, last_states):
             texts = [column for column in table.columns if isinstance(column.type, Text)]
             rows = select(table.c.state_id, *texts)
             if owner is not None:

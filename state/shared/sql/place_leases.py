@@ -189,6 +189,20 @@ class PlaceLeases:
             lambda leases: _joined(leases.at(there.owner, there.place), there)
         )
 
+    async def last(self, user: str) -> str | None:
+        """Return the id of the state that was last worked on for a user, also after the work has finished.
+
+        It is forgotten with the state's transcript.
+
+        Args:
+            user: The user, as ``assign`` was told.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        self._access.demand_owner("a user")
+        return await self._access.in_places(lambda places: places.last(user))
+
 
 @overload
 def _joined(lease: Lease, place: "PlaceRow | None") -> Lease: ...

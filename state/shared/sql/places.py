@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from state.shared.errors import OtherOwner, TakenOver, UnknownState
 from state.shared.sql.connection import DatabaseConnection
-from state.shared.sql.tables import first_layout, places, states, written
+from state.shared.sql.tables import first_layout, last_states, places, states, written
 
 
 class PlaceRow(NamedTuple):
@@ -63,6 +63,13 @@ _CHANGE = (
         at=bindparam("new_at"),
     )
 )
+_ITS_LAST = (last_states.c.owner == bindparam("of_owner")) & (
+    last_states.c.guest == bindparam("of_guest")
+)
+_LAST = select(last_states.c.state_id).where(_ITS_LAST)
+_NO_LONGER_LAST = delete(last_states).where(_ITS_LAST)
+_IS_LAST = insert(last_states)
+_NOBODYS_LAST = delete(last_states).where(last_states.c.state_id == bindparam("id"))
 _CLOSE = delete(places).where(_HERE & (places.c.holder == bindparam("assigned_by")))
 _OF = select(places).where(places.c.state_id == bindparam("id"))
 _AS_IT_IS = update(first_layout).values(layout=first_layout.c.layout)
@@ -164,6 +171,10 @@ class Places:
             else:
                 new = {"new_state": state_id, "new_guest": user, "new_holder": holder}
                 connection.execute(_CHANGE, {**here, **new, "new_at": at})
+            if user is not None:
+                connection.execute(_NO_LONGER_LAST, {"of_owner": self._owner, "of_guest": user})
+                last = {"owner": self._owner, "guest": user, "state_id": state_id, "at": at}
+                connection.execute(_IS_LAST, last)
             return elsewhere
 
         try:
@@ -171,22 +182,32 @@ class Places:
         except IntegrityError:  # on a server: another process created the row at the same moment
             return None
 
+    def last(self, user: str) -> str | None:
+        """Return the state that was last assigned for a user."""
+        its = {"of_owner": self._owner, "of_guest": user}
+        return self._db.run(lambda connection: connection.scalar(_LAST, its), writes=False)
+
     def close(self, before: PlaceRow) -> None:
         """Delete a place's row, unless another holder has assigned a state since."""
         here = {"of_owner": before.owner, "at_place": before.place, "assigned_by": before.holder}
         self._db.run(lambda connection: connection.execute(_CLOSE, here), writes=True)
 
     def drop(self, before: datetime, but: Collection[tuple[str, str]]) -> None:
-        """Delete the places assigned before a time, except for some."""
+        """Delete the places assigned before a time, except for some, and which states were users' last then."""
         old = [one for one in self.all() if one.at < before and (one.owner, one.place) not in but]
         for one in old:
             self.close(one)
+        forgotten = delete(last_states).where(last_states.c.at < written(before))
+        if self._owner is not None:
+            forgotten = forgotten.where(last_states.c.owner == self._owner)
+        self._db.run(lambda connection: connection.execute(forgotten), writes=True)
 
 
 def release(connection: Connection, state_id: str) -> list[tuple[str, str]]:
-    """Remove a state from its place within a transaction; return the place by owner and name."""
+    """Remove a state from its place and its user within a transaction; return the place by owner and name."""
     there = connection.execute(_OF, {"id": state_id}).mappings().all()
     connection.execute(_END, {"id": state_id})
+    connection.execute(_NOBODYS_LAST, {"id": state_id})
     return [(row["owner"], row["place"]) for row in there]
 
 

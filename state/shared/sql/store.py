@@ -4,8 +4,10 @@ import asyncio
 import builtins
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import JsonValue
 
 from state.shared.journal import Entry, Listed, Moment, Stored
 from state.shared.schema import Migration, Schema
@@ -172,6 +174,31 @@ class SqlStore:
         """
         return await self._access.in_states(lambda database: database.said(state_id))
 
+    async def settings(self) -> dict[str, JsonValue]:
+        """Read the settings that apply to all states of the owner, by name.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        self._access.demand_owner("a setting")
+        return await self._access.in_states(
+            lambda database: _settings().read_settings(database.db, self._access.owner)
+        )
+
+    async def set_settings(self, values: Mapping[str, JsonValue]) -> None:
+        """Store settings that apply to all states of the owner; those that are not named stay as they are.
+
+        Args:
+            values: Their values as JSON, by name.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        self._access.demand_owner("a setting")
+        await self._access.in_states(
+            lambda database: _settings().write_settings(database.db, self._access.owner, values)
+        )
+
     async def try_writing(self) -> None:
         """Write to the database and the lease store without changing anything.
 
@@ -204,6 +231,13 @@ class SqlStore:
             journal=_SqlJournal(self._access, row["state_id"], fence),
             schema=self._access.schema.version,
         )
+
+
+def _settings() -> ModuleType:
+    # Imports SQLAlchemy, so it is called in the thread.
+    from state.shared.sql import settings
+
+    return settings
 
 
 class _SqlJournal:

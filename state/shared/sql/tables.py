@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-LAYOUT = "0006"
+LAYOUT = "0007"
 """The latest migration; a database with a later one is not used."""
 
 metadata = MetaData()
@@ -92,6 +92,25 @@ places = Table(
 )
 """Which state each place works on, for whom, and which holder assigned it when. No checksum: a row is deleted when its
 call has ended."""
+
+last_states = Table(
+    "last_states",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("guest", Text, primary_key=True),
+    Column("state_id", Text, ForeignKey("states.state_id"), nullable=False),
+    Column("at", Text, nullable=False),
+)
+"""Which state each user had last, also after its call has ended. No checksum: nothing is computed from it."""
+
+settings = Table(
+    "owner_settings",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+"""What applies to all states of an owner and may change while calls run, as JSON."""
 
 lease_metadata = MetaData()
 """The tables of the lease store: on a server beside the others, with SQLite in a file of their own.

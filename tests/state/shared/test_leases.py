@@ -660,3 +660,50 @@ class TestTrouble:
 
 def going_on(stored: Stored) -> SharedState[Board, None]:
     return SharedState.restored(stored, Board, None)
+
+
+async def test_the_last_state_of_a_user_is_known_after_its_work_has_finished(
+    store: SqlStore, clock: Clock
+) -> None:
+    for state_id in ("first", "second", "other"):
+        await store.create(state_id, lambda ordinal: EMPTY)
+    none_yet = await store.leases.last("Ann")
+    for place, state_id, user in (
+        ("hall", "first", "Ann"),
+        ("room", "second", "Ann"),
+        ("yard", "other", "Bob"),
+    ):
+        await store.leases.take(place, f"job-{place}", seconds=60)
+        await store.leases.assign(place, f"job-{place}", state_id=state_id, user=user)
+        await store.leases.release(place, f"job-{place}", done=True)
+
+    assert none_yet is None
+    assert await store.leases.last("Ann") == "second"
+    assert await store.leases.last("Bob") == "other"
+    assert await store.eraser.search(lambda text: text == "Bob") == ["other"]
+
+    await store.eraser.rewrite("other", lambda state, commands: (state, commands))
+
+    assert await store.leases.last("Bob") is None
+    assert await store.eraser.search(lambda text: text == "Bob") == []
+
+    await store.eraser.drop_said(clock() + timedelta(days=1))
+
+    assert await store.leases.last("Ann") is None
+
+
+async def test_settings_belong_to_an_owner_and_are_there_for_every_process(
+    store: SqlStore, address: str
+) -> None:
+    before = await store.settings()
+    await store.set_settings({"house": {"paused": True}, "table": 7})
+    await store.set_settings({"table": None})
+    async with (
+        SqlStore(address, owner="club", schema=1) as same,
+        SqlStore(address, owner="bar", schema=1) as another,
+    ):
+        theirs, others = await same.settings(), await another.settings()
+
+    assert before == {}
+    assert theirs == {"house": {"paused": True}, "table": None}
+    assert others == {}

@@ -1,0 +1,38 @@
+"""Settings that apply to all states of an owner and may change while calls run."""
+
+import json
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+from sqlalchemy import Connection, bindparam, delete, insert, select
+
+from state.shared.sql.connection import DatabaseConnection
+from state.shared.sql.tables import encode, settings
+
+_ALL = select(settings.c.name, settings.c.value).where(settings.c.owner == bindparam("of_owner"))
+_DROP = delete(settings).where(
+    settings.c.owner == bindparam("of_owner"), settings.c.name == bindparam("of_name")
+)
+_ADD = insert(settings)
+
+
+def read_settings(db: DatabaseConnection, owner: str | None) -> dict[str, JsonValue]:
+    """Return an owner's settings by name."""
+    rows = db.run(
+        lambda connection: connection.execute(_ALL, {"of_owner": owner}).all(), writes=False
+    )
+    return {name: json.loads(value) for name, value in rows}
+
+
+def write_settings(
+    db: DatabaseConnection, owner: str | None, values: Mapping[str, JsonValue]
+) -> None:
+    """Store settings by name; those that are not named stay as they are."""
+
+    def write(connection: Connection) -> None:
+        for name, value in values.items():
+            connection.execute(_DROP, {"of_owner": owner, "of_name": name})
+            row = {"owner": owner, "name": name, "value": encode(value)}
+            connection.execute(_ADD, row)
+
+    db.run(write, writes=True)

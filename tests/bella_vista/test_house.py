@@ -1,0 +1,165 @@
+"""What staff set for the house: the rules of a call that runs, the menu, and the words for it."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from agents.app.live import LiveSettings
+from bella_vista.house import house_of, set_house
+from bella_vista.menus import menu_file
+from rpc.gateway.errors import BadParams
+from rpc.menu_pages import whole_menu
+from state.commands import (
+    AddItem,
+    ChangeItem,
+    ChoosePayment,
+    ConfirmOrder,
+    PlaceOrder,
+    ReadBack,
+    SetFulfilment,
+)
+from state.context import OrderContext
+from state.errors import NotOnMenu, NotPossible, SoldOut
+from state.menu import load_menu
+from state.opening import open_order
+from state.order import OrderState
+from state.shared import SharedState
+
+
+class Service:
+    """A call under way, and staff who set the house."""
+
+    def __init__(self) -> None:
+        self.live = LiveSettings()
+        self.context = OrderContext(
+            menu=load_menu(menu_file(None)),
+            now=lambda: datetime(2026, 11, 20, 23, 0, tzinfo=UTC),
+            new_id=lambda: str(uuid4()),
+            house=house_of(self.live),
+        )
+        order = open_order(
+            self.context.menu,
+            order_id="a",
+            order_number="101",
+            channel="web_text",
+            now=self.context.now(),
+        )
+        self.shared: SharedState[OrderState, OrderContext] = SharedState(order, self.context)
+
+    def staff_set(self, **sent: object) -> None:
+        present = self.live.values.get("house") or {}
+        assert isinstance(present, dict)
+        changed = set_house(self.context, present, sent)  # type: ignore[arg-type]
+        self.live.values = {"house": {**changed}}
+
+    async def apply(self, *commands: object) -> None:
+        for command in commands:
+            await self.shared.apply(command, actor="guest")  # type: ignore[arg-type]
+
+
+async def test_what_is_sold_out_now_is_refused_and_something_near_is_named() -> None:
+    service = Service()
+    await service.apply(AddItem(name="Tiramisu", quantity=1))
+    service.staff_set(sold_out=["tiramisu"])
+
+    with pytest.raises(SoldOut) as refused:
+        await service.apply(AddItem(name="Tiramisu", quantity=1))
+
+    assert refused.value.facts["name"] == "Tiramisu"
+    assert "Tiramisu" not in refused.value.facts["near"]  # type: ignore[operator]
+    service.staff_set(sold_out=[])
+    await service.apply(AddItem(name="Tiramisu", quantity=1))
+    assert service.shared.state.order_items[0].quantity == 2
+
+
+async def test_a_line_that_is_sold_out_meanwhile_is_neither_read_back_nor_placed() -> None:
+    service = Service()
+    await service.apply(
+        AddItem(name="Tiramisu", quantity=1),
+        SetFulfilment(kind="pickup"),
+        ChoosePayment(method="cash"),
+    )
+    service.staff_set(sold_out=["Tiramisu"])
+    with pytest.raises(SoldOut):
+        await service.apply(ReadBack())
+    service.staff_set(sold_out=[])
+    await service.apply(ReadBack(), ConfirmOrder())
+    service.staff_set(sold_out=["Tiramisu"])
+    with pytest.raises(SoldOut):
+        await service.apply(PlaceOrder())
+
+    line = service.shared.state.order_items[0].id
+    await service.apply(ChangeItem(line_id=line, name="Panna Cotta"), ReadBack(), ConfirmOrder())
+    await service.apply(PlaceOrder())
+
+    assert service.shared.state.stage == "placed"
+
+
+async def test_while_orders_are_paused_none_is_read_back_or_placed() -> None:
+    service = Service()
+    await service.apply(
+        AddItem(name="Tiramisu", quantity=1),
+        SetFulfilment(kind="pickup"),
+        ChoosePayment(method="cash"),
+        ReadBack(),
+        ConfirmOrder(),
+    )
+    service.staff_set(paused=True)
+    with pytest.raises(NotPossible) as refused:
+        await service.apply(PlaceOrder())
+    service.staff_set(paused=False)
+    await service.apply(PlaceOrder())
+
+    assert refused.value.facts["why"] == "paused"
+    assert service.shared.state.stage == "placed"
+
+
+def test_the_menu_shows_it_under_another_version() -> None:
+    service = Service()
+    before = whole_menu(service.context)
+    service.staff_set(sold_out=["Tiramisu"], paused=True)
+    after = whole_menu(service.context)
+
+    def available(menu: Any) -> dict[str, bool]:
+        return {
+            dish["name"]: dish["available"]
+            for section in menu["sections"]
+            for dish in section["dishes"]
+        }
+
+    assert before["menu_version"] != after["menu_version"]
+    assert available(before)["Tiramisu"]
+    assert {name for name, there in available(after).items() if not there} == {
+        "Tiramisu",
+        *(name for name, there in available(before).items() if not there),
+    }
+    assert (before["house"]["paused"], after["house"]["paused"]) == (False, True)  # type: ignore[index,call-overload]
+
+
+def test_only_what_is_given_changes() -> None:
+    service = Service()
+    service.staff_set(sold_out=["Tiramisu", "tiramisu"])
+    service.staff_set(paused=True)
+
+    assert service.live.values == {"house": {"paused": True, "sold_out": ["Tiramisu"]}}
+
+
+@pytest.mark.parametrize("sent", [{"open": True}, {"paused": "yes"}, {"sold_out": "Tiramisu"}])
+def test_what_cannot_be_set_is_refused(sent: dict[str, object]) -> None:
+    with pytest.raises(BadParams):
+        Service().staff_set(**sent)
+
+
+def test_what_is_not_on_the_menu_cannot_be_sold_out() -> None:
+    with pytest.raises(NotOnMenu):
+        Service().staff_set(sold_out=["Sushi"])
+
+
+@pytest.mark.parametrize("stored", [None, {}, {"paused": "soon"}, [], {"later": 1}])
+def test_what_a_later_release_stored_is_no_reason_to_fail(stored: object) -> None:
+    live = LiveSettings()
+    live.values = {"house": stored}  # type: ignore[dict-item]
+
+    assert not house_of(live)().paused
