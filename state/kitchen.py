@@ -146,11 +146,19 @@ class Kitchen:
             SoldOut: It is sold out today.
             NotServed: It is not served at the time the order is for.
         """
+        self.refuse_sold_out(item)
+        self.refuse_unserved(item)
+
+    def refuse_sold_out(self, item: Dish | Combo) -> None:
+        """Refuse an item that is sold out.
+
+        Raises:
+            SoldOut: It is sold out today; the facts name what is near.
+        """
         if not item.available:
             near = self._instead_of(item)
             hint = f" Instead: {', '.join(near)}." if near else ""
             raise SoldOut(f"{item.name} is sold out today.{hint}", name=item.name, near=[*near])
-        self.refuse_unserved(item)
 
     def refuse_unserved(self, item: Dish | Combo) -> None:
         """Refuse an item that is not served at that time.

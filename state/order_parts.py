@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 from itertools import zip_longest
 from weakref import ref
 
-from state.order import Fulfilment, OrderState, Times
+from state.order import Fulfilment, OrderState, Stage, Times
 
 LINES = "lines"
 CUSTOMER = "customer"
@@ -43,11 +43,12 @@ def read_back_again(parts: tuple[str, ...]) -> bool:
 
 
 def times_after(
-    before: OrderState, after: OrderState, parts: tuple[str, ...], now: datetime
+    before: OrderState, after: OrderState, stage: Stage, parts: tuple[str, ...], now: datetime
 ) -> dict[str, Times]:
-    """Return when each part was set and last changed, once ``after`` has followed ``before``.
+    """Return when each part was set and last changed, once ``after`` has followed ``before`` at this stage.
 
-    Notes have times of their own; those of removed lines are dropped.
+    Notes have times of their own; those of removed lines are dropped. When a stage was reached is
+    kept under `stage_part`.
     """
     times = dict(before.times)
     if not isinstance(now.tzinfo, timezone):
@@ -59,8 +60,24 @@ def times_after(
             times.pop(part, None)
         elif kind in _TIMED:
             known = times.get(part)
-            times[part] = Times(created_at=known.created_at if known else now, updated_at=now)
+            times[part] = _updated(known, now)
+    if before.stage is not stage:
+        reached = stage_part(stage)
+        times[reached] = _updated(times.get(reached), now)
     return times
+
+
+def stage_part(stage: Stage) -> str:
+    """Return the name under which an order keeps when it reached a stage.
+
+    >>> stage_part(Stage.PLACED)
+    'stage/placed'
+    """
+    return f"{STAGE}/{stage.value}"
+
+
+def _updated(known: Times | None, now: datetime) -> Times:
+    return Times(created_at=known.created_at if known else now, updated_at=now)
 
 
 def _changed(before: OrderState, after: OrderState) -> Iterator[str]:

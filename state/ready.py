@@ -1,6 +1,7 @@
 """Computes the time an order is for and when it will be ready."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -11,7 +12,7 @@ from state.context import OrderContext
 from state.errors import Missing, NotPossible, NotValid
 from state.hours import earliest, in_time, lead_time
 from state.kitchen import Kitchen
-from state.menu import Restaurant
+from state.menu import Combo, Dish, Restaurant
 from state.money import Cents
 from state.order import Fulfilment, OrderState
 
@@ -78,11 +79,14 @@ def read_in_time(order: OrderState, context: OrderContext) -> Fulfilment | None:
     """Return the fulfilment with the time that can be promised now, at which all items are served.
 
     Raises:
-        OrderError: The requested time has become impossible, or an item is not served then.
+        OrderError: The requested time has become impossible, an item is sold out or not served then,
+            or no orders are taken just now.
     """
+    refuse_paused(context)
     fulfilment = order.fulfilment
     if fulfilment is None:
         return None
+    refuse_sold_out(order, context)
     _refuse_unserved(order, context)
     return fulfilment.model_copy(update={"ready_at": _promise(fulfilment, context)})
 
@@ -144,13 +148,46 @@ def _promise(fulfilment: Fulfilment, context: OrderContext) -> datetime:
     return in_time(restaurant, fulfilment.kind, fulfilment.when, context.now())
 
 
+def refuse_paused(context: OrderContext) -> None:
+    """Refuse an order while staff take none.
+
+    Raises:
+        NotPossible: Staff have paused orders.
+    """
+    if context.house().paused:
+        name = context.menu.restaurant.name
+        raise NotPossible(
+            f"{name} takes no orders just now. Tell the guest to try again later.",
+            what="order",
+            why="paused",
+            possible=[],
+        )
+
+
+def refuse_sold_out(order: OrderState, context: OrderContext) -> None:
+    """Refuse an order of which something has been sold out since it was read back.
+
+    Raises:
+        SoldOut: Something is sold out now.
+    """
+    if context.house().sold_out:
+        for item, kitchen in _items(order, context):
+            kitchen.refuse_sold_out(item)
+
+
 def _refuse_unserved(order: OrderState, context: OrderContext) -> None:
-    kitchen = Kitchen(context.menu, lambda: order_time(order, context))
+    for item, kitchen in _items(order, context):
+        kitchen.refuse_unserved(item)
+
+
+def _items(order: OrderState, context: OrderContext) -> Iterator[tuple[Dish | Combo, Kitchen]]:
+    menu = context.menu
+    kitchen = Kitchen(menu, lambda: order_time(order, context))
     for line in order.order_items:
         for name in (line.name, *(part.name for part in line.parts)):
-            item = context.menu.combo(name) or context.menu.dish(name)
+            item = menu.combo(name) or menu.dish(name)
             if item is not None:
-                kitchen.refuse_unserved(item)
+                yield item, kitchen
 
 
 def _address(address: str | None, restaurant: Restaurant) -> str | None:

@@ -14,6 +14,7 @@ from state.allergens import met_on, most_met
 from state.menu import Chosen
 from state.money import plain_number, shown
 from state.order import Channel, Fulfilment, Note, OrderLine, OrderState, Stage
+from state.order_parts import stage_part
 from state.pricing import Bill, Charge, price
 
 LARGEST_VIEW = 14_500
@@ -136,6 +137,9 @@ class OrderView(TypedDict):
     feedback_rating: int | None
     feedback_comment: str | None
     person_wanted: bool
+    stage_times: Annotated[
+        dict[str, Iso], Field(description="When each stage was last reached, by stage.")
+    ]
     display: Display
 
 
@@ -179,9 +183,23 @@ def view(order: OrderState, version: int, speaker: str | None) -> dict[str, Json
         "feedback_rating": order.feedback_rating,
         "feedback_comment": order.feedback_comment,
         "person_wanted": order.person_wanted,
+        "stage_times": stage_times(order),
         "display": _display(order, bill),
     }
     return cast("dict[str, JsonValue]", seen)
+
+
+def stage_times(order: OrderState) -> dict[str, str]:
+    """Render when each stage was last reached; of orders of earlier releases only the first is known."""
+    reached = {
+        stage.value: times.updated_at
+        for stage in Stage
+        if (times := order.times.get(stage_part(stage))) is not None
+    }
+    return {
+        stage: at.isoformat()
+        for stage, at in {Stage.OPEN.value: order.opened_at, **reached}.items()
+    }
 
 
 def summary(order: OrderState) -> str:
@@ -289,7 +307,10 @@ _PART = _frame(PartView)
 _LINE = _frame(LineView, LineAmounts) + 2 * _WIDEST  # its place in the summary and the display
 _NOTE = _frame(NoteView) + 2 * _WIDEST
 _CHARGE = _frame(ChargeView) + 4 * _WIDEST  # its place among the codes and in the display, its name
-_ORDER = _frame(OrderView, Display, FulfilmentView) + _CHARGE + 4 * _WIDEST  # the fee, the times
+_STAGES = sum(len(stage) + 4 + 2 * _WIDEST for stage in Stage)
+_ORDER = (
+    _frame(OrderView, Display, FulfilmentView) + _CHARGE + 4 * _WIDEST + _STAGES
+)  # the fee, the times
 
 
 def _charges(charges: Sequence[Charge]) -> list[ChargeView]:

@@ -50,7 +50,7 @@ class OrderCommand(Command[OrderState, OrderContext]):
             return after
         undone = after.stage is state.stage and read_back_again(parts)
         stage = Stage.OPEN if undone and _was_read(after) else after.stage
-        times = times_after(state, after, parts, context.now())
+        times = times_after(state, after, stage, parts, context.now())
         gone = after.gone if after.gone is not state.gone else ()
         if stage is not after.stage:
             parts = (*parts, STAGE)

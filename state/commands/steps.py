@@ -9,7 +9,7 @@ from state.context import OrderContext
 from state.errors import NotValid
 from state.order import OrderState, Stage
 from state.privacy.text import Line, Words
-from state.ready import moment_of, placed_in_time, read_in_time
+from state.ready import moment_of, placed_in_time, read_in_time, refuse_paused, refuse_sold_out
 from state.stages import (
     can_cancel,
     can_confirm,
@@ -71,6 +71,8 @@ class PlaceOrder(OrderCommand):
         ensure(can_place(order))
         if order.stage is Stage.PLACED:
             return order
+        refuse_paused(context)
+        refuse_sold_out(order, context)
         fulfilment = placed_in_time(order, context)
         return order.model_copy(update={"stage": Stage.PLACED, "fulfilment": fulfilment})
 

@@ -94,12 +94,12 @@ def read_text(path: Path) -> str:
         with path.open("rb") as file:
             raw = file.read(_MOST_CHARACTERS + 1)
     except FileNotFoundError:
-        raise DocumentFaults([Fault(source, 1, "there is no such file")]) from None
+        raise DocumentFaults([Fault(source, 0, "there is no such file")]) from None
     except IsADirectoryError:
-        raise DocumentFaults([Fault(source, 1, "this is a directory, not a file")]) from None
+        raise DocumentFaults([Fault(source, 0, "this is a directory, not a file")]) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise DocumentFaults([Fault(source, 1, f"the file cannot be read: {why}")]) from None
+        raise DocumentFaults([Fault(source, 0, f"the file cannot be read: {why}")]) from None
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -115,7 +115,7 @@ def read_document(text: str, source: str) -> tuple[Value, list[Fault]]:
         DocumentFaults: It is not valid YAML, or exceeds the limits of size and nesting.
     """
     if len(text) > _MOST_CHARACTERS:
-        raise DocumentFaults([Fault(source, 1, "the file is too large")])
+        raise DocumentFaults([Fault(source, 0, "the file is too large")])
     builder = _Builder(source)
     try:
         events = yaml.parse(text.removeprefix("\ufeff"), Loader=_Loader)

@@ -15,6 +15,13 @@ class Fault:
 
     >>> str(Fault("menu.yaml", 12, "the price cannot be negative"))
     'menu.yaml:12: the price cannot be negative'
+    >>> str(Fault("menu.yaml", 0, "there is no such file"))
+    'menu.yaml: there is no such file'
+
+    Args:
+        source: The file.
+        line: The line, from 1; 0 if the fault is the file's.
+        message: How to fix it.
     """
 
     source: str
@@ -22,7 +29,11 @@ class Fault:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.source}:{self.line}: {self.message}"
+        return (
+            f"{self.source}:{self.line}: {self.message}"
+            if self.line
+            else f"{self.source}: {self.message}"
+        )
 
 
 class DocumentFaults(Exception):

@@ -24,6 +24,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from state.documents.document import Entries, Items, Text, line_at
 from state.documents.faults import Fault, did_you_mean
+from state.shared.validation import explained
 
 T = TypeVar("T")
 Steps = tuple[int | str, ...]
@@ -43,8 +44,6 @@ NotWritten = Annotated[T, _NOT_WRITTEN]
 _EXPLAINED = {
     "tuple_type": "has to be a list (each entry begins with a dash)",
     "dict_type": "has to be a mapping of names to values",
-    "bool_parsing": "has to be true or false",
-    "bool_type": "has to be true or false",
 }
 _EXPECTED = re.compile("'([^']*)'")
 
@@ -267,7 +266,7 @@ class MenuPart(BaseModel):
         if isinstance(given.get(str(steps[0])), Text):  # one value instead of a list
             steps = steps[:1]
         key = _called(steps)
-        message = error["msg"].removeprefix("Value error, ")
+        message = explained(error)
         if kind == "too_short":
             message = f"{what} has no {key}"
         elif kind.startswith(("int_", "greater_", "less_")):

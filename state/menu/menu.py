@@ -1,8 +1,9 @@
 """The whole menu as one value, and the queries on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from hashlib import blake2b
 from typing import Annotated, Self
 
 from pydantic import Field
@@ -58,6 +59,37 @@ class Menu(MenuPart):
     def _checked(self, place: Place) -> Self:
         check(self.sections, self.combos, self.sizes, self.options, place)
         return self
+
+    def without(self, sold_out: Collection[str]) -> "Menu":
+        """Return this menu with some of its dishes and combos sold out, under a version of its own.
+
+        Args:
+            sold_out: Their names as on the menu; others are left out.
+        """
+        if not sold_out:
+            return self
+        names = frozenset(sold_out)
+        gone = {"available": False}
+        sections = tuple(
+            section.model_copy(
+                update={
+                    "dishes": tuple(
+                        dish.model_copy(update=gone) if dish.name in names else dish
+                        for dish in section.dishes
+                    )
+                }
+            )
+            for section in self.sections
+        )
+        combos = tuple(
+            combo.model_copy(update=gone) if combo.name in names else combo for combo in self.combos
+        )
+        said = "\0".join((self.version, *sorted(names)))
+        version = blake2b(said.encode(), digest_size=6).hexdigest()
+        # A copy would keep what was computed from the other dishes.
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        fields |= {"version": version, "sections": sections, "combos": combos}
+        return type(self).model_construct(**fields)
 
     @cached_property
     def dishes(self) -> tuple[Dish, ...]:

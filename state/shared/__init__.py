@@ -19,6 +19,7 @@ from state.shared.errors import (
     KeyReused,
     LeaseHeld,
     LeaseLost,
+    Misuse,
     NotStored,
     OtherOwner,
     OutcomeUnknown,
@@ -47,6 +48,7 @@ from state.shared.serialization import write_state
 from state.shared.shapes import model_faults
 from state.shared.shared_state import Applied, SharedState, Subscriber
 from state.shared.sql import Eraser, PlaceLeases, SqlStore
+from state.shared.validation import explained
 
 __all__ = [
     "WHOLE",
@@ -69,6 +71,7 @@ __all__ = [
     "LeaseLost",
     "Listed",
     "Migration",
+    "Misuse",
     "Moment",
     "NotStored",
     "OtherOwner",
@@ -85,6 +88,7 @@ __all__ = [
     "UnknownState",
     "Unstorable",
     "VersionTaken",
+    "explained",
     "model_faults",
     "overlap",
     "read_state",

@@ -59,7 +59,19 @@ class Command(BaseModel, ABC, Generic[S, C]):
         return self.touches(before)
 
 
-class HandOver(Command[Any, Any]):
+class _Event(Command[Any, Any]):
+    """What has happened in a call: a row of the journal that changes no state."""
+
+    def apply(self, state: Any, context: Any) -> Any:
+        """Return the state unchanged."""
+        return state
+
+    def touches(self, state: Any) -> tuple[str, ...]:
+        """Return no parts: it never conflicts."""
+        return ()
+
+
+class HandOver(_Event):
     """The active agent changes; the state does not. Written by the framework, never by a model."""
 
     op: Literal["hand_over"] = "hand_over"
@@ -70,16 +82,8 @@ class HandOver(Command[Any, Any]):
     trail: tuple[str, ...] | None = None
     """Where ways back lead from the target: the agents that handed over, the last one last."""
 
-    def apply(self, state: Any, context: Any) -> Any:
-        """Return the state unchanged."""
-        return state
 
-    def touches(self, state: Any) -> tuple[str, ...]:
-        """Return no parts: a handoff never conflicts."""
-        return ()
-
-
-class StartTool(Command[Any, Any]):
+class StartTool(_Event):
     """A tool that outlasts its reply has been started. Written by the framework, never by a model."""
 
     op: Literal["start_tool"] = "start_tool"
@@ -88,28 +92,12 @@ class StartTool(Command[Any, Any]):
     tool: str
     arguments: dict[str, JsonValue]
 
-    def apply(self, state: Any, context: Any) -> Any:
-        """Return the state unchanged."""
-        return state
 
-    def touches(self, state: Any) -> tuple[str, ...]:
-        """Return no parts: it never conflicts."""
-        return ()
-
-
-class EndTool(Command[Any, Any]):
+class EndTool(_Event):
     """The user has been told the result of such a tool."""
 
     op: Literal["end_tool"] = "end_tool"
     key: str
-
-    def apply(self, state: Any, context: Any) -> Any:
-        """Return the state unchanged."""
-        return state
-
-    def touches(self, state: Any) -> tuple[str, ...]:
-        """Return no parts: it never conflicts."""
-        return ()
 
 
 FRAMEWORK_COMMANDS: tuple[type[Command[Any, Any]], ...] = (HandOver, StartTool, EndTool)

@@ -61,6 +61,10 @@ def _restore(
     return error
 
 
+class Misuse(TypeError):
+    """A function of the application returns, or does, what it must not: fixed text, without values."""
+
+
 class Refused(StateError):
     """The state's rules do not allow the command.
 

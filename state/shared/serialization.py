@@ -17,7 +17,7 @@ from pydantic import BaseModel, JsonValue, RootModel, ValidationError
 from pydantic_core import TzInfo
 
 from state.shared.command import Command
-from state.shared.errors import Unstorable
+from state.shared.errors import Misuse, Unstorable
 from state.shared.reading import dumped, parsed
 from state.shared.shapes import shape_of
 
@@ -95,12 +95,12 @@ def validated(state: N, before: N) -> N:
 
     Raises:
         ValidationError: It is not valid, or a model in it is not.
-        TypeError: It has another type, or a field that its type does not have.
+        Misuse: It has another type, or a field that its type does not have.
         Unstorable: It holds a value that JSON cannot represent or that cannot be compared.
     """
     kind = type(before)
     if type(state) is not kind:  # a subclass's own fields would not be read back
-        raise TypeError(f"a command made a {type(state).__name__} of a {kind.__name__}")
+        raise Misuse(f"a command made a {type(state).__name__} of a {kind.__name__}")
     try:
         return cast(N, _validated_model(state, before.__dict__))
     except (ArithmeticError, RecursionError) as error:
@@ -192,7 +192,7 @@ def _only_fields(kind: type[BaseModel], fields: Mapping[str, Any]) -> Mapping[st
     if not all(name in fields for name in known) or not all(
         isinstance(inspect.getattr_static(kind, name, None), cached_property) for name in others
     ):
-        raise TypeError(f"a command made a {kind.__name__} whose fields are not its own")
+        raise Misuse(f"a command made a {kind.__name__} whose fields are not its own")
     return {name: fields[name] for name in known}
 
 

@@ -26,6 +26,7 @@ from state.shared.errors import (
     Busy,
     JournalFault,
     KeyReused,
+    Misuse,
     NotStored,
     OutcomeUnknown,
     Refused,
@@ -507,6 +508,8 @@ class SharedState(Generic[S, C]):
                 raise missing
             for command in change.commands:
                 parts = command.touches(state)
+                if isinstance(parts, str):  # its letters would pass for parts
+                    raise Misuse(f"touches of {command.op} returned a text, not a tuple of texts")
                 if change.seen is not None:
                     self._refuse_stale(parts, change.seen, change.basis)
                 before, state = state, command.apply(state, self.context)
@@ -516,7 +519,7 @@ class SharedState(Generic[S, C]):
         finally:
             edited = self._guard.restore()
         if edited:
-            raise TypeError("a command edited the state it was given")
+            raise Misuse("a command edited the state it was given")
         if state is not self._state:
             state = validated(state, self._state)
         return state, speaker, touched

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -40,7 +41,7 @@ KEYS = [
     *("currency", "customer_name", "phone", "email", "order_items", "item_count", "order_summary"),
     *("subtotal", "discounts", "fees", "tax", "tip", "total", "tip_percentage", "coupons"),
     *("payment_method", "fulfilment", "notes", "allergies", "feedback_rating"),
-    *("feedback_comment", "person_wanted", "display"),
+    *("feedback_comment", "person_wanted", "stage_times", "display"),
 ]
 
 
@@ -210,6 +211,34 @@ def test_lines_and_parts_remember_when_they_were_set_and_changed() -> None:
         bistro.now,
     )
     assert order.times["customer"].updated_at == first
+
+
+def test_the_view_says_when_each_stage_was_last_reached() -> None:
+    bistro = Bistro()
+    opened = bistro.now
+    order = bistro.order(
+        AddItem(name="Cola"),
+        SetFulfilment(kind="pickup"),
+        ReadBack(),
+    )
+    bistro.wait(minutes=1)
+    reopened = bistro.after(order, AddItem(name="Water"))
+    bistro.wait(minutes=1)
+    read = bistro.after(reopened, ReadBack())
+
+    assert view(order, 3, None)["stage_times"] == {
+        "open": opened.isoformat(),
+        "review": opened.isoformat(),
+    }
+    # A change after the reading leads back to open, which a command does not say.
+    assert view(reopened, 4, None)["stage_times"] == {
+        "open": (opened + timedelta(minutes=1)).isoformat(),
+        "review": opened.isoformat(),
+    }
+    assert view(read, 5, None)["stage_times"] == {
+        "open": (opened + timedelta(minutes=1)).isoformat(),
+        "review": (opened + timedelta(minutes=2)).isoformat(),
+    }
 
 
 def test_an_order_that_no_client_could_be_sent_is_refused() -> None:

@@ -300,11 +300,11 @@ def test_a_file_that_cannot_be_read_is_a_fault_too(tmp_path: Path) -> None:
     latin.write_bytes("a: 1\nname: Café\n".encode("latin-1"))
 
     for path, line, says in (
-        (tmp_path / "nowhere.yaml", 1, "no such file"),
-        (tmp_path, 1, "directory"),
+        (tmp_path / "nowhere.yaml", 0, "no such file"),
+        (tmp_path, 0, "directory"),
         (latin, 2, "UTF-8"),
-        (latin / "below.yaml", 1, "cannot be read"),
-        (Path("nul\0l"), 1, "cannot be read"),
+        (latin / "below.yaml", 0, "cannot be read"),
+        (Path("nul\0l"), 0, "cannot be read"),
     ):
         with pytest.raises(MenuFaults) as caught:
             load_menu(path)

@@ -119,7 +119,9 @@ class Book:
         assert row.key is None or row.key not in [known.key for known in self.rows]
         assert row.actor not in [known.actor for known in self.rows]
         state, speaker = self.state(version), self.speaker(version)
-        context = replace(bistro.context, new_id=_ids(state, row.state).__next__)
+        context = OrderContext(
+            menu=bistro.menu, now=bistro.context.now, new_id=_ids(state, row.state).__next__
+        )
         for written in row.commands:
             if written["op"] == "hand_over":
                 speaker = HandOver.model_validate(written).target
