@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Iterable
 
 from livekit import rtc
 from livekit.agents.voice.io import AudioInput, AudioOutput, AudioOutputCapabilities
@@ -80,12 +81,17 @@ class Loudspeaker(AudioOutput):
 
 
 class Microphone(AudioInput):
-    """A silent audio input: tests pass the user's words to the speech-to-text model."""
+    """An audio input for tests without a room: silent, except for what a test plays into it."""
 
     def __init__(self) -> None:
         super().__init__(label="microphone")
+        self._frames: asyncio.Queue[rtc.AudioFrame] = asyncio.Queue()
+
+    def plays(self, frames: Iterable[rtc.AudioFrame]) -> None:
+        """Play frames, all at once."""
+        for frame in frames:
+            self._frames.put_nowait(frame)
 
     async def __anext__(self) -> rtc.AudioFrame:
-        """Wait for a frame that never comes."""
-        await asyncio.Event().wait()
-        raise StopAsyncIteration
+        """Wait for the next frame."""
+        return await self._frames.get()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationEr
 
 from agents.handoff import DATA_MARK, STILL_RUNNING
 from agents.testing.scripted import PlayedLLM, Step
+from state.shared import explained
 
 LOST = "I follow a few rules only, and none of them fits that. Could you say it in another way?"
 """Said when no rule applies."""
@@ -30,7 +31,11 @@ _REFUSAL = re.compile(
 
 
 class RulesError(ValueError):
-    """The rules are faulty; the message lists every fault, one a line."""
+    """The rules are faulty; ``faults`` and the message list every fault, one a line."""
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(self.faults))
 
 
 class RuleCall(BaseModel):
@@ -103,10 +108,10 @@ def load_rules(file: Path) -> Rules:
         read = yaml.safe_load(file.read_text(encoding="utf-8"))
         return TypeAdapter(dict[str, tuple[Rule, ...]]).validate_python(read)
     except yaml.YAMLError as error:
-        raise RulesError(f"{file.name}: {error}") from None
+        raise RulesError([f"{file.name}: {error}"]) from None
     except ValidationError as error:
-        faults = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise RulesError("\n".join(f"{file.name}: {fault}" for fault in faults)) from None
+        faults = (f"{'.'.join(map(str, one['loc']))}: {explained(one)}" for one in error.errors())
+        raise RulesError(f"{file.name}: {fault}" for fault in faults) from None
 
 
 class RulesLLM(PlayedLLM):

@@ -23,6 +23,7 @@ from livekit.agents.stt import (
 )
 from livekit.agents.utils import AudioBuffer
 
+from agents.handoff import UNCLEAR
 from agents.testing.tones import FRAME_S, QUIET_S, is_loud, number_of
 
 _IDENTIFY_S = 0.1
@@ -35,13 +36,23 @@ class ScriptedSTT(STT[Any]):
     Args:
         sentences: The sentences that the tones of a track encode, by their numbers.
         streams: Whether it streams; if not, it is called once per segment of speech.
+        manual_flush: Whether it returns a final transcript whenever it is flushed, as push-to-talk
+            needs; an empty one if there is none.
     """
 
-    def __init__(self, sentences: Sequence[str] = (), *, streams: bool = True) -> None:
-        super().__init__(capabilities=STTCapabilities(streaming=streams, interim_results=streams))
+    def __init__(
+        self, sentences: Sequence[str] = (), *, streams: bool = True, manual_flush: bool = False
+    ) -> None:
+        super().__init__(
+            capabilities=STTCapabilities(
+                streaming=streams, interim_results=streams, manual_flush=manual_flush
+            )
+        )
         self.sentences = tuple(sentences)
         self.broken = False
         """Whether every request fails."""
+        self.unflushed = ""
+        """The final transcript of the next flush."""
         self.opened = 0
         """How many streams were opened; a conversation needs one."""
         self._streams: list[_ScriptedStream] = []
@@ -84,10 +95,28 @@ class ScriptedSTT(STT[Any]):
             self._emit(SpeechEventType.FINAL_TRANSCRIPT, words)
         self._emit(SpeechEventType.END_OF_SPEECH)
 
+    def is_unclear(self, *parts: str) -> None:
+        """Report the end of speech whose last part was heard and not understood.
+
+        Args:
+            parts: What was understood before it.
+        """
+        for words in parts:
+            self._emit(SpeechEventType.FINAL_TRANSCRIPT, words)
+        self._emit(SpeechEventType.FINAL_TRANSCRIPT, unclear=True)
+        self._emit(SpeechEventType.END_OF_SPEECH)
+
     def hears(self, words: str) -> None:
         """Report a whole utterance."""
         self.begins(words.partition(" ")[0])
         self.finishes(words)
+
+    def flushed(self) -> str | None:
+        """Return the final transcript of a flush; None without ``manual_flush``."""
+        if not self.capabilities.manual_flush:
+            return None
+        words, self.unflushed = self.unflushed, ""
+        return words
 
     def breaks(self) -> None:
         """Fail every stream, now and from now on."""
@@ -119,12 +148,12 @@ class ScriptedSTT(STT[Any]):
             return None
         return self.sentences[number]
 
-    def _emit(self, kind: SpeechEventType, words: str = "") -> None:
+    def _emit(self, kind: SpeechEventType, words: str = "", *, unclear: bool = False) -> None:
         self._streams = [stream for stream in self._streams if stream.open]
         if not self._streams:
             raise RuntimeError("no open stream: the session has not started")
         for stream in self._streams:
-            stream.emit(kind, words)
+            stream.emit(kind, words, unclear=unclear)
 
 
 class _ScriptedStream(RecognizeStream):
@@ -139,8 +168,8 @@ class _ScriptedStream(RecognizeStream):
     def open(self) -> bool:
         return not self._event_ch.closed
 
-    def emit(self, kind: SpeechEventType, words: str = "") -> None:
-        self._event_ch.send_nowait(_event(kind, words))
+    def emit(self, kind: SpeechEventType, words: str = "", *, unclear: bool = False) -> None:
+        self._event_ch.send_nowait(_event(kind, words, unclear=unclear))
 
     def wake(self) -> None:
         if not self._input_ch.closed:
@@ -152,6 +181,8 @@ class _ScriptedStream(RecognizeStream):
             self._fail_if_broken()
             if isinstance(given, rtc.AudioFrame):
                 self._process(given)
+            elif (words := self._scripted.flushed()) is not None:
+                self.emit(SpeechEventType.FINAL_TRANSCRIPT, words)
 
     def _fail_if_broken(self) -> None:
         if self._scripted.broken:
@@ -182,6 +213,9 @@ class _ScriptedStream(RecognizeStream):
         self._sentence, self._tone, self._quiet_s = None, array("h"), 0.0
 
 
-def _event(kind: SpeechEventType, words: str) -> SpeechEvent:
-    alternatives = [SpeechData(language=LanguageCode("en"), text=words, confidence=1.0)]
-    return SpeechEvent(type=kind, alternatives=alternatives if words else [])
+def _event(kind: SpeechEventType, words: str, *, unclear: bool = False) -> SpeechEvent:
+    heard = SpeechData(language=LanguageCode("en"), text=words, confidence=1.0)
+    if unclear:
+        heard.metadata = {UNCLEAR: True}
+    said = bool(words) or kind is SpeechEventType.FINAL_TRANSCRIPT
+    return SpeechEvent(type=kind, alternatives=[heard] if said else [])

@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 
 from livekit.agents.llm import LLM
 from livekit.agents.tts import TTS
+from livekit.agents.vad import VAD
 from livekit.agents.voice.turn import TurnHandlingOptions
 from pydantic import BaseModel
 
-from agents.handoff import Call, Event, Heard, start_speech, turns_by
+from agents.handoff import Call, Event, Heard, MicrophoneMode, start_speech, turns_by
 from agents.testing.conversation import Conversation, Turn
 from agents.testing.loudspeaker import Loudspeaker, Microphone
 from agents.testing.scripted_stt import ScriptedSTT
@@ -20,9 +21,9 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 
-def quick_turns() -> TurnHandlingOptions:
+def quick_turns(vad: VAD | None = None) -> TurnHandlingOptions:
     """Return turn handling whose turns end at once, for tests that are not about pauses."""
-    usual = turns_by(None)
+    usual = turns_by(vad)
     return {
         **usual,
         "endpointing": {"mode": "fixed", "min_delay": 0.0, "max_delay": 0.0},
@@ -38,10 +39,13 @@ class SpokenConversation(Conversation[S, C]):
         model: The language model of its agents without their own.
         stt: The scripted speech-to-text model.
         tts: The text-to-speech model.
+        vad: Voice activity detection; by default the speech-to-text model reports speech.
+        microphone: The audio input.
         loudspeaker: The audio output.
         llm_by_agent: As for ``start_speech``.
         tts_by_agent: Per-agent text-to-speech models, by the agent's name.
         turns: The turn handling options; ``quick_turns()`` by default.
+        microphone_mode: The microphone's mode at first.
         patience_s: How long a turn may take before the test fails, in seconds.
 
     Raises:
@@ -56,18 +60,24 @@ class SpokenConversation(Conversation[S, C]):
         *,
         stt: ScriptedSTT | None = None,
         tts: ToneTTS | None = None,
+        vad: VAD | None = None,
+        microphone: Microphone | None = None,
         loudspeaker: Loudspeaker | None = None,
         llm_by_agent: "Mapping[str, LLM[Any] | Callable[[], LLM[Any]]] | None" = None,
         tts_by_agent: Mapping[str, TTS[Any]] | None = None,
         turns: TurnHandlingOptions | None = None,
+        microphone_mode: MicrophoneMode = "open",
         patience_s: float = 20.0,
     ) -> None:
         super().__init__(call, model, llm_by_agent=llm_by_agent, patience_s=patience_s)
         self.stt = stt or ScriptedSTT()
         self.tts = tts or ToneTTS()
+        self.microphone = microphone or Microphone()
         self.loudspeaker = loudspeaker or Loudspeaker()
+        self._vad = vad
+        self._microphone_mode: MicrophoneMode = microphone_mode
         self._tts_by_agent = tts_by_agent
-        self._turns = turns or quick_turns()
+        self._turns = turns or quick_turns(vad)
 
     async def user_says(self, text: str) -> Turn:
         """Say something aloud and wait until it is the user's turn again."""
@@ -115,10 +125,12 @@ class SpokenConversation(Conversation[S, C]):
             self.model,
             stt=self.stt,
             tts=self.tts,
+            vad=self._vad,
             llm_by_agent=self.llm_by_agent,
             tts_by_agent=self._tts_by_agent,
             turns=self._turns,
             heard_after_s=0.001,
-            microphone=Microphone(),
+            microphone=self.microphone,
             loudspeaker=self.loudspeaker,
+            microphone_mode=self._microphone_mode,
         )

@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -13,21 +16,36 @@ import pytest
 from livekit import rtc
 from livekit.agents.voice.io import AudioInput
 
+from agents.app import importing
+from agents.app.declaration import AppFaults
+from agents.app.local_speech import language_models as language_models_module
+from agents.app.local_speech import voices
+from agents.app.local_speech.local_stt import LocalSTT
 from agents.app.models.speech import (
     SpeechModels,
+    language_models_of,
     missing_for_speech,
+    speech_faults,
     speech_models,
+    uses_local,
+    with_local_speech,
     worker_settings,
 )
+from agents.app.parts import Rooms
 from agents.app.settings import SettingsFaults
 from agents.handoff import Event, Heard, Said, YourTurn, start_speech, stop
 from agents.testing import Loudspeaker, ScriptedLLM, line, says, silence
+from agents.testing.providers import Providers
+from bella_vista.app import APP
 from bella_vista.settings import Settings
-from tests.agents.app.models.speech_servers import KEY, SpeechServer
 from tests.agents.hotel import hotel
+from tests.sounds import speech_program
 
 pytestmark = pytest.mark.usefixtures("clean_folder")
 
+KEY = "dg-0123456789-secret"
+QUICK = 0.004
+"""The length of speech, in seconds for each character."""
 AGENTS = ("greeter", "order_taker", "payment", "feedback")
 
 
@@ -244,7 +262,7 @@ class Tones(AudioInput):
 
 @asynccontextmanager
 async def talking(
-    monkeypatch: pytest.MonkeyPatch, server: SpeechServer, model: ScriptedLLM
+    monkeypatch: pytest.MonkeyPatch, server: Providers, model: ScriptedLLM
 ) -> AsyncIterator[tuple[list[Event], Tones]]:
     """The hotel's call through the real plugins and a server on this machine."""
     settings = setting(
@@ -291,18 +309,21 @@ async def test_a_guest_is_heard_and_answered_through_both_providers(
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 
     async with (
-        SpeechServer("for two nights").running() as server,
+        Providers(
+            hears=["for two nights"], key=KEY, second_per_character=QUICK
+        ).running() as server,
         talking(monkeypatch, server, model) as (events, tones),
     ):
         tones.says(0)
         await so(lambda: said(events) == ["Good evening.", "Two nights."])
 
     assert [event.text for event in events if isinstance(event, Heard)] == ["for two nights"]
-    spoken = " ".join(asked["transcript"].strip() for asked in server.texts).split()
+    texts = [asked.body["transcript"] for asked in server.asked if "transcript" in asked.body]
+    spoken = " ".join(texts).split()
     assert " ".join(spoken) == "Good evening. Two nights."
-    assert f"Token {KEY}" in server.keys
-    assert KEY in server.keys
-    listening = next(asked for asked in server.asked if "encoding" in asked)
+    assert {asked.key for asked in server.asked} == {KEY}
+    assert server.faults == []
+    listening = next(asked.query for asked in server.asked if "encoding" in asked.query)
     assert (listening["model"], listening["keyterm"], listening["language"]) == (
         "nova-3",
         "Margherita",
@@ -314,8 +335,7 @@ async def test_a_wrong_key_leaves_words(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    server = SpeechServer()
-    server.refuses = True
+    server = Providers(key="another-key")
     model = ScriptedLLM([says("Good evening.")])
 
     async with server.running(), talking(monkeypatch, server, model) as (events, _):
@@ -326,7 +346,7 @@ async def test_a_wrong_key_leaves_words(
 
 
 async def test_a_server_that_is_not_there_leaves_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with SpeechServer().running() as gone:
+    async with Providers().running() as gone:
         pass
     model = ScriptedLLM([says("Good evening.")])
 
@@ -334,3 +354,134 @@ async def test_a_server_that_is_not_there_leaves_words(monkeypatch: pytest.Monke
         await so(lambda: {"Please read.", "Please type."} <= set(said(events)))
 
     assert said(events)[0] == "Good evening."
+
+
+# -- without a key ------------------------------------------------------------------------------------
+
+
+LOCAL = {"BELLA_VISTA_STT": "local", "BELLA_VISTA_TTS": "local"}
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of language models of its own."""
+    monkeypatch.setattr(language_models_module, "user_cache_path", lambda name: tmp_path / name)
+    return tmp_path
+
+
+@pytest.mark.processes
+async def test_speech_on_this_machine_needs_no_key(
+    monkeypatch: pytest.MonkeyPatch, own_cache: Path
+) -> None:
+    speech_program("espeak-ng")
+    settings = setting(
+        monkeypatch,
+        **LOCAL,
+        BELLA_VISTA_TTS_MODEL="espeak-ng",
+        BELLA_VISTA_TTS_VOICE="en-gb",
+        BELLA_VISTA_TTS_VOICES="payment=en-us+f3",
+    )
+    rooms: Rooms[Any, Any] = Rooms(
+        sentences=lambda context: {"open": ["two pizzas"], "yes_no": ["yes"]}
+    )
+    heard = language_models_of(replace(APP, rooms=rooms), None, settings)
+
+    async with built(settings, language_models=heard) as speech:
+        models: list[Any] = [speech.tts, speech.tts_by_agent["payment"]]
+        assert (speech.stt.provider, speech.stt.model) == ("local", "pocketsphinx")
+        assert [(one.provider, one.model, one.voice._voice) for one in models] == [
+            ("local", "espeak", "en-gb"),
+            ("local", "espeak", "en-us+f3"),
+        ]
+        assert speech.stt.capabilities.manual_flush
+        assert speech.expect is not None
+        speech.expect("yes_no")
+        assert isinstance(speech.stt, LocalSTT)
+        assert speech.stt.expected == "yes_no"
+        assert uses_local(settings)
+
+
+async def test_a_provider_has_no_use_for_what_is_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = setting(monkeypatch, DEEPGRAM_API_KEY=KEY, CARTESIA_API_KEY=KEY)
+
+    async with built(settings) as speech:
+        assert speech.expect is None
+        assert not uses_local(settings)
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"BELLA_VISTA_TTS_MODEL": "festival"}, "BELLA_VISTA_TTS_VOICE: there is no program"),
+        (
+            {"BELLA_VISTA_TTS_MODEL": "espeak-ng", "BELLA_VISTA_TTS_VOICE": "nobody"},
+            'BELLA_VISTA_TTS_VOICE: espeak-ng has no voice "nobody"',
+        ),
+        (
+            {"BELLA_VISTA_TTS_MODEL": "flite", "BELLA_VISTA_TTS_VOICES": "payment=nobody"},
+            'BELLA_VISTA_TTS_VOICES: flite has no voice "nobody"',
+        ),
+        ({"BELLA_VISTA_LANGUAGE": "de"}, "BELLA_VISTA_LANGUAGE: local speech-to-text is English"),
+    ],
+)
+@pytest.mark.processes
+def test_what_local_speech_cannot_do_is_said_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], told: str
+) -> None:
+    speech_program("flite")
+    speech_program("espeak-ng")
+    faults = speech_faults(setting(monkeypatch, **LOCAL, **variables), AGENTS)
+
+    assert len(faults) == 1
+    assert faults[0].startswith(told)
+
+
+def test_without_its_programs_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voices, "has_espeak", lambda: False)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(importing, "is_installed", lambda name: name != "pocketsphinx")
+    faults = speech_faults(setting(monkeypatch, **LOCAL))
+
+    assert len(faults) == 2
+    assert "pip install 'typed-handoffs[local-speech]'" in faults[0]
+    assert "apt install espeak-ng" in faults[1]
+
+
+@pytest.mark.parametrize(
+    ("variables", "chosen"),
+    [
+        ({}, LOCAL),
+        ({"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY}, {}),
+        ({"DEEPGRAM_API_KEY": KEY}, {"BELLA_VISTA_TTS": "local"}),
+        ({"BELLA_VISTA_STT": "openai"}, {"BELLA_VISTA_TTS": "local"}),
+        ({"BELLA_VISTA_STT": "none"}, {"BELLA_VISTA_TTS": "local"}),
+    ],
+)
+def test_a_provider_with_a_key_takes_over(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], chosen: dict[str, str]
+) -> None:
+    assert with_local_speech(setting(monkeypatch, **variables)) == chosen
+
+
+def test_an_application_that_does_not_tell_what_is_said_is_not_heard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = setting(monkeypatch, **LOCAL)
+
+    with pytest.raises(SettingsFaults, match="bella-vista does not tell what users may say"):
+        language_models_of(replace(APP, rooms=Rooms()), None, settings)
+    with pytest.raises(SettingsFaults, match="no language models: no sentences for the kind"):
+        language_models_of(replace(APP, rooms=Rooms(sentences=lambda context: {})), None, settings)
+    with pytest.raises(AppFaults, match="rooms.sentences: ZeroDivisionError"):
+        language_models_of(
+            replace(APP, rooms=Rooms(sentences=lambda context: {"open": [str(1 // 0)]})),
+            None,
+            settings,
+        )
+
+
+def test_without_local_speech_no_language_models_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = setting(monkeypatch, DEEPGRAM_API_KEY=KEY, CARTESIA_API_KEY=KEY)
+
+    assert language_models_of(replace(APP, rooms=Rooms()), None, settings) is None
+    assert language_models_of(replace(APP, rooms=Rooms()), None, Settings.read()) is None

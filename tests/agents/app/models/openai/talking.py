@@ -9,12 +9,14 @@ from pydantic import SecretStr
 
 from agents.app.models.openai import OpenAIModel
 from agents.testing import Conversation
+from agents.testing.providers import Answer, Providers, Usage, calls, says
 from state.context import OrderContext
 from state.order import OrderState
-from tests.agents.app.models.openai.server import Answer, ChatServer, calls, says
 from tests.agents.restaurant import restaurant
 
 KEY = "sk-test-0123456789"
+USAGE = tuple(Usage().model_dump().values())
+"""What each good reply says it cost: tokens of the prompt, of the reply, and cached ones."""
 GREETING = says("Good evening, this is the automatic assistant.")
 
 WHOLE_ORDER: tuple[tuple[str, tuple[Answer, ...]], ...] = (
@@ -68,10 +70,10 @@ def script(*, greeting: Answer = GREETING) -> list[Answer]:
     return [greeting, *(answer for _, answers in WHOLE_ORDER for answer in answers)]
 
 
-def model_at(server: ChatServer, *, attempt_s: float = 5.0, retries: int = 2) -> OpenAIModel:
+def model_at(server: Providers, *, attempt_s: float = 5.0, retries: int = 2) -> OpenAIModel:
     return OpenAIModel(
         "test-model",
-        base_url=server.url,
+        base_url=server.openai_url,
         api_key=SecretStr(KEY),
         attempt_s=attempt_s,
         retries=retries,
@@ -91,7 +93,7 @@ async def talking_on(model: LLM[Any]) -> AsyncIterator[Conversation[OrderState, 
 @asynccontextmanager
 async def talking(
     answers: Sequence[Answer], **how: Any
-) -> AsyncIterator[tuple[Conversation[OrderState, OrderContext], ChatServer]]:
+) -> AsyncIterator[tuple[Conversation[OrderState, OrderContext], Providers]]:
     """A conversation on a server that answers like this."""
-    async with ChatServer(answers).running() as server, talking_on(model_at(server, **how)) as talk:
+    async with Providers(answers).running() as server, talking_on(model_at(server, **how)) as talk:
         yield talk, server

@@ -1,8 +1,15 @@
 """The whole restaurant on LiveKit's own plugin, against a server on this machine."""
 
 from agents.handoff import Cost, Ended, Spent, YourTurn
-from tests.agents.app.models.openai.server import USAGE, calls, says
-from tests.agents.app.models.openai.talking import GREETING, KEY, WHOLE_ORDER, script, talking
+from agents.testing.providers import calls, says
+from tests.agents.app.models.openai.talking import (
+    GREETING,
+    KEY,
+    USAGE,
+    WHOLE_ORDER,
+    script,
+    talking,
+)
 
 
 async def test_an_order_goes_from_the_greeting_to_placed() -> None:
@@ -27,7 +34,7 @@ async def test_an_order_goes_from_the_greeting_to_placed() -> None:
         ("payment", "feedback"),
     ]
     assert len(server.requests) == len(script())
-    assert set(server.keys) == {f"Bearer {KEY}"}
+    assert {one.key for one in server.asked} == {KEY}
 
 
 async def test_each_turn_says_what_it_cost_before_the_guest_may_speak() -> None:

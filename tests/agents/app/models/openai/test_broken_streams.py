@@ -73,8 +73,8 @@ MODELS: dict[str, Callable[[str], LLM[Any]]] = {
 async def held(
     build: Callable[[str], LLM[Any]], provider: BreakingProvider, **policy: Any
 ) -> AsyncIterator[Conversation[Stay, None]]:
-    async with provider.running(), utils.http_context.open():
-        model = build(provider.url)
+    async with provider.running() as server, utils.http_context.open():
+        model = build(server.openai_url)
         try:
             async with Conversation(hotel(**policy), model) as talk:
                 yield talk

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.agents.app.models.openai.server import USAGE, ChatServer, refuses
-from tests.agents.app.models.openai.talking import GREETING, KEY, WHOLE_ORDER, script
+from agents.testing.providers import Providers, refuses
+from tests.agents.app.models.openai.talking import GREETING, KEY, USAGE, WHOLE_ORDER, script
 from tests.commands import main
 
 pytestmark = pytest.mark.processes
@@ -45,8 +45,10 @@ def events(out: str) -> list[dict[str, Any]]:
 
 async def test_a_whole_order_from_the_command_line(tmp_path: Path) -> None:
     said = "\n".join(words for words, _ in WHOLE_ORDER)
-    async with ChatServer(script()).running() as server:
-        (tmp_path / ".env").write_text(f"OPENAI_API_KEY={KEY}\nOPENAI_BASE_URL={server.url}\n")
+    async with Providers(script()).running() as server:
+        (tmp_path / ".env").write_text(
+            f"OPENAI_API_KEY={KEY}\nOPENAI_BASE_URL={server.openai_url}\n"
+        )
 
         code, out, log = await command(
             tmp_path, "console", "--model", "openai", "--events", typed=said
@@ -75,14 +77,14 @@ async def test_a_whole_order_from_the_command_line(tmp_path: Path) -> None:
         "completion_tokens": USAGE[1],
         "cached_tokens": USAGE[2],
     }
-    assert set(server.keys) == {f"Bearer {KEY}"}
+    assert {one.key for one in server.asked} == {KEY}
     assert {request["model"] for request in server.requests} == {"gpt-4.1"}
 
 
 async def test_the_plain_transcript_ends_with_what_it_cost(tmp_path: Path) -> None:
-    async with ChatServer([GREETING]).running() as server:
+    async with Providers([GREETING]).running() as server:
         code, out, _ = await command(
-            tmp_path, "console", BELLA_VISTA_MODEL="openai", OPENAI_BASE_URL=server.url
+            tmp_path, "console", BELLA_VISTA_MODEL="openai", OPENAI_BASE_URL=server.openai_url
         )
 
     assert code == 0
@@ -102,13 +104,13 @@ async def test_the_local_model_says_nothing_of_cost(tmp_path: Path) -> None:
 
 async def test_a_key_that_is_not_accepted_is_told_without_it(tmp_path: Path) -> None:
     """The server repeats the key, as some do; nothing else does."""
-    async with ChatServer([refuses(401, f"Incorrect API key: {KEY}")] * 3).running() as server:
+    async with Providers([refuses(401, f"Incorrect API key: {KEY}")] * 3).running() as server:
         code, out, log = await command(
             tmp_path,
             *("console", "--model", "openai", "--events"),
             typed="hello",
             OPENAI_API_KEY=KEY,
-            OPENAI_BASE_URL=server.url,
+            OPENAI_BASE_URL=server.openai_url,
         )
 
     told = events(out)
@@ -124,8 +126,10 @@ async def test_replay_holds_a_conversation_on_a_providers_model(tmp_path: Path) 
     for words, _ in WHOLE_ORDER[:1]:
         lines += [f'  - user: "{words}"', "    state: {item_count: 2}", "    agent: order_taker"]
     (tmp_path / "order.yaml").write_text("\n".join(lines))
-    async with ChatServer(script()[:4]).running() as server:
-        code, out, log = await command(tmp_path, "replay", "order.yaml", OPENAI_BASE_URL=server.url)
+    async with Providers(script()[:4]).running() as server:
+        code, out, log = await command(
+            tmp_path, "replay", "order.yaml", OPENAI_BASE_URL=server.openai_url
+        )
 
     assert (code, log) == (0, "")
     head, row, *_ = out.splitlines()

@@ -11,7 +11,7 @@ from agents.app.models.openai import OpenAIModel
 from agents.greeter import Greeter
 from agents.handoff import CallPolicy, Said
 from agents.testing import Conversation
-from tests.agents.app.models.openai.server import Answer, ChatServer, calls, refuses, says
+from agents.testing.providers import Answer, Providers, calls, refuses, says
 from tests.agents.app.models.openai.talking import GREETING, KEY, model_at, talking, talking_on
 from tests.agents.hotel import hotel
 
@@ -33,7 +33,7 @@ TROUBLES = {
     "the account may not": (refuses(403), "the key may not do this (403)"),
     "there is no such model": (refuses(404), "there is no such model or address (404)"),
     "too many requests": (
-        refuses(429, headers=(("Retry-After", "1"),)),
+        refuses(429, headers={"Retry-After": "1"}),
         "rate limit exceeded, or the account is out of credit (429)",
     ),
     "the account is empty": (
@@ -127,7 +127,7 @@ async def test_trouble_ends_in_words_and_the_next_turn_works(
     assert line.getMessage().startswith(f"model request failed: test-model: {why}")
     assert line.exc_info is None
     assert KEY not in line.getMessage()
-    assert server.overrun == 0
+    assert server.faults == []
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,9 @@ async def test_a_reply_that_breaks_off_is_followed_by_an_apology(trouble: Answer
 
 
 async def test_a_tool_called_before_the_stream_broke_is_done_and_told() -> None:
-    broken = Answer(
-        calls=(("set_customer", {"name": "Ada"}), ("add_note", {"title": "x", "content": "y"})),
+    broken = calls(
+        ("set_customer", {"name": "Ada"}),
+        ("add_note", {"title": "x", "content": "y"}),
         whole_calls=1,
         breaks="soft",
     )
@@ -236,7 +237,7 @@ async def test_the_guest_waits_no_longer_than_the_patience() -> None:
 
 async def test_all_attempts_together_take_no_longer_than_the_patience() -> None:
     answers = [GREETING, refuses(500), Answer(stalls="headers"), says("Hello.")]
-    async with ChatServer(answers).running() as server:
+    async with Providers(answers).running() as server:
         model = model_at(server, attempt_s=60.0, retries=2)
         async with Conversation(hotel(think_limit_s=SHORT_S), model) as talk:
             turn = await talk.user_says("hello")
@@ -249,8 +250,8 @@ async def test_all_attempts_together_take_no_longer_than_the_patience() -> None:
 async def test_the_plugin_alone_drops_a_call_that_only_stops() -> None:
     """What is watched for here; when livekit notices it itself, the watching can go."""
     broken = calls(("set_customer", {"name": "Ada"}), say="I have added", breaks="soft")
-    async with ChatServer([broken]).running() as server:
-        plain = openai.LLM(model="test-model", api_key=KEY, base_url=server.url)
+    async with Providers([broken]).running() as server:
+        plain = openai.LLM(model="test-model", api_key=KEY, base_url=server.openai_url)
         context = ChatContext.empty()
         context.add_message(role="user", content="hello")
 

@@ -15,12 +15,12 @@ from agents.app.models.choice import reply_limit_of
 from agents.app.models.openai import OpenAIModel, OpenAIModels, openai_model
 from agents.app.settings import SettingsFaults
 from agents.testing import Conversation, until
+from agents.testing.providers import Answer, Providers, calls, refuses, says
 from bella_vista.app import APP
 from bella_vista.local.model import LocalLLM
 from bella_vista.settings import Settings
 from state.context import OrderContext
 from state.order import OrderState
-from tests.agents.app.models.openai.server import Answer, ChatServer, calls, refuses, says
 from tests.agents.app.models.openai.talking import GREETING, KEY, talking_on
 from tests.agents.restaurant import FRIDAY_AT_SEVEN, bella_vista, restaurant
 
@@ -37,16 +37,16 @@ async def two(
     monkeypatch: pytest.MonkeyPatch,
     **settings: str,
 ) -> AsyncIterator[
-    tuple[Conversation[OrderState, OrderContext], ChatServer, ChatServer, OpenAIModels]
+    tuple[Conversation[OrderState, OrderContext], Providers, Providers, OpenAIModels]
 ]:
     """A conversation on two models, each at a server of its own."""
-    async with ChatServer(first).running() as one, ChatServer(second).running() as other:
+    async with Providers(first).running() as one, Providers(second).running() as other:
         given = {
             "OPENAI_API_KEY": KEY,
-            "OPENAI_BASE_URL": one.url,
+            "OPENAI_BASE_URL": one.openai_url,
             "BELLA_VISTA_OPENAI_MODEL": "first",
             "BELLA_VISTA_OPENAI_FALLBACK_MODEL": "second",
-            "BELLA_VISTA_OPENAI_FALLBACK_BASE_URL": other.url,
+            "BELLA_VISTA_OPENAI_FALLBACK_BASE_URL": other.openai_url,
             "BELLA_VISTA_OPENAI_PATIENCE": LONG,
             **settings,
         }
@@ -127,22 +127,22 @@ async def test_the_first_servers_key_is_never_sent_to_another(
     async with two([refuses(500)] * 9, [GREETING], monkeypatch) as (_, one, other, _):
         pass
 
-    assert set(one.keys) == {f"Bearer {KEY}"}
-    assert other.keys
-    assert not any(KEY in str(key) for key in other.keys)
+    assert {asked.key for asked in one.asked} == {KEY}
+    assert other.asked
+    assert not any(KEY in asked.key for asked in other.asked)
 
 
 async def test_a_second_model_at_the_same_server_uses_the_same_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with ChatServer([refuses(500), GREETING]).running() as server:
+    async with Providers([refuses(500), GREETING]).running() as server:
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("BELLA_VISTA_OPENAI_FALLBACK_MODEL", "second")
         async with talking_on(openai_model(Settings.read(model="openai"), None)):
             pass
 
-        assert server.keys[:2] == [f"Bearer {KEY}"] * 2
+        assert [one.key for one in server.asked[:2]] == [KEY] * 2
         assert "second" in [request["model"] for request in server.requests]
 
 
@@ -155,8 +155,8 @@ async def test_the_local_model_takes_the_order_when_no_other_does(
         calls(("set_customer", {"name": "Ada"}), "transfer_to_order_taker"),
         says("And what may it be, Ada?"),
     ]
-    async with ChatServer([*begun, *[refuses(503)] * 40]).running() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    async with Providers([*begun, *[refuses(503)] * 40]).running() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         local = LocalLLM(bella_vista(), now=lambda: FRIDAY_AT_SEVEN)
         model: Any = openai_model(Settings.read(model="openai"), local)
         async with talking_on(model) as talk:
