@@ -37,4 +37,4 @@ class Payment(RestaurantAgent):
         canned="How would you like to pay?",
     )
     # The new total is said before the order is placed.
-    needs_answer: ClassVar = {"place_order": ("set_tip", "read_back", "confirm_order")}
+    needs_answer: ClassVar = {"place_order": ("set_tip", "read_back")}

@@ -25,10 +25,13 @@ from agents.handoff.events import (
 )
 from agents.handoff.failures import ModelFailure, why_model_failed
 from agents.handoff.graph import BACK, Condition, Graph, GraphError, Handoff, dot, mermaid, outline
+from agents.handoff.latency import Latency
 from agents.handoff.model_requests import DATA_MARK
 from agents.handoff.policy import CallPolicy, PolicyError
+from agents.handoff.push_to_talk import MicrophoneMode, NoTurn, PushToTalk
 from agents.handoff.replies import Cost
 from agents.handoff.sessions import start_speech, start_text, stop, talk, turns_by
+from agents.handoff.speech import UNCLEAR
 from agents.handoff.tool_use import STILL_RUNNING
 from agents.handoff.tools import (
     Action,
@@ -45,6 +48,7 @@ __all__ = [
     "BACK",
     "DATA_MARK",
     "STILL_RUNNING",
+    "UNCLEAR",
     "Action",
     "Call",
     "Condition",
@@ -59,11 +63,15 @@ __all__ = [
     "Handoff",
     "HandoffRefused",
     "Heard",
+    "Latency",
     "Listener",
     "CallPolicy",
+    "MicrophoneMode",
     "ModelFailure",
+    "NoTurn",
     "Opening",
     "PolicyError",
+    "PushToTalk",
     "Read",
     "Said",
     "SlowAction",

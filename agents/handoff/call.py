@@ -27,6 +27,7 @@ from agents.handoff.livekit_workarounds import (
 )
 from agents.handoff.model_requests import ModelRequests
 from agents.handoff.policy import C, CallPolicy, S
+from agents.handoff.push_to_talk import PushToTalk
 from agents.handoff.replies import Replies, Spending
 from agents.handoff.speech import SpeechOutput, UserSpeech
 from agents.handoff.tool_use import ToolUse
@@ -77,6 +78,9 @@ class Call(CallBase[S, C]):
         self.requests = ModelRequests(self, self.replies, self.turns)
         self.speech_output = SpeechOutput(self, self.replies)
         self.user_speech = UserSpeech(self, self.replies, self.turns, self.speech_output)
+        self.push_to_talk: PushToTalk | None = None
+        """The turns that the user begins and ends by themselves; None in text, or before the session
+        has started."""
         self.tools = ToolUse(self, self.replies, self.turns, self.user_speech)
         self.slow_tools = self.tools.slow_tools
         self.handoffs = Handoffs(self, self.replies, self.turns, self.tools)
@@ -167,6 +171,8 @@ class Call(CallBase[S, C]):
         self.user_speech.agent_changes()
         self.handoffs.agent_entered(agent.name)
         self.slow_tools.resume()
+        if self.push_to_talk is not None:
+            self.push_to_talk.agent_entered()
         return self.turns.take_queued()
 
     def _on_item(self, event: ConversationItemAddedEvent) -> None:

@@ -188,6 +188,8 @@ class CallBase(Generic[S, C]):
         """Why the call will end after the reply under way."""
         self.ended: EndReason | None = None
         """Why the call is over, or None."""
+        self.user_holds = False
+        """Whether the user has a push-to-talk turn that is not committed: no agent speaks meanwhile."""
         self._session: AgentSession[Any] | None = None
         self._listeners = EventListeners()
         self._tasks: set[asyncio.Task[Any]] = set()

@@ -85,7 +85,7 @@ class StateChanged:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Token usage of this turn, as reported by the models; precedes ``YourTurn`` or ``Ended``.
+    """Token usage of this turn, as reported by the models; before ``YourTurn`` or ``Ended``.
 
     Several agents may have answered a turn; ``agent`` is the active one. If an agent speaks again
     in the same turn, a further event reports the difference.

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 from livekit.agents import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from pydantic import ValidationError
 
-from state.shared import Basis, OutcomeUnknown, Refused, Stale, StateError
+from state.shared import Basis, Misuse, OutcomeUnknown, Refused, Stale, StateError, explained
 
 logger = logging.getLogger(__name__)
 
@@ -289,6 +289,9 @@ def failure_text(error: BaseException, lead: str, tool: str) -> str:
         facts = {"tool": tool}
     elif isinstance(error, TimeoutError):
         message, facts = "It took too long and was given up.", {"tool": tool}
+    elif isinstance(error, Misuse):
+        logger.error("tool %s failed: %s", tool, error)
+        message = "Something went wrong inside."
     else:
         logger.error("tool %s raised an exception", tool, exc_info=error)
         message = "Something went wrong inside."
@@ -306,7 +309,7 @@ def failure_text(error: BaseException, lead: str, tool: str) -> str:
 def _validation_message(error: ValidationError) -> str:
     """Describe a validation error without the arguments' values, which may be sensitive."""
     return "; ".join(
-        f"{'.'.join(str(step) for step in fault['loc'][-2:]) or 'arguments'}: {fault['msg']}"
+        f"{'.'.join(str(step) for step in fault['loc'][-2:]) or 'arguments'}: {explained(fault)}"
         for fault in error.errors(include_input=False, include_url=False, include_context=False)
     )
 

@@ -34,7 +34,7 @@ from agents.handoff.replies import Replies
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.tools import drop_nulls
 from agents.handoff.user_turns import UserTurns
-from state.shared import HandOver, Refused, StateError
+from state.shared import HandOver, Misuse, Refused, StateError
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ class Handoffs:
             if not isinstance(model, LLM):
                 raise TypeError(f"it returned {type(model).__name__}, not a language model")
         except Exception:  # the agent speaks with the call's model, and the next one tries again
-            logger.exception("agent model not made, using the call's", extra={"agent": name})
+            logger.exception("model of agent %s not made, using the call's", name)
             return None
         self._llm_by_agent[name] = model
         return model
@@ -143,8 +143,13 @@ class Handoffs:
         if handoff.condition is not None:
             # Checked now without waiting, and again when it is committed.
             missing = handoff.condition(call.shared.state)
-            if missing is not None:
+            if isinstance(missing, Refused):
                 raise missing
+            if missing is not None:
+                raise Misuse(
+                    f"the condition of {handoff.source} -> {handoff.target} returned"
+                    f" {type(missing).__name__}, not Refused or None"
+                )
         if active.hops >= call.policy.handoffs_per_turn:
             raise TooManyHandoffs("The user has been handed around enough. Answer yourself.")
         history = list(call.session.current_agent.chat_ctx.items)

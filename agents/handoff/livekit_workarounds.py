@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 from livekit.agents import NOT_GIVEN, AgentEvent, AgentSession, APIConnectOptions, RunContext
 from livekit.agents.llm import LLM, ChatContext, ChatMessage, FallbackAdapter, LLMStream, Tool
 from livekit.agents.metrics import AgentSessionUsage
-from livekit.agents.telemetry import gen_ai
+from livekit.agents.telemetry import gen_ai, tracer
 from livekit.agents.voice import SpeechHandle
 from livekit.agents.voice.agent_activity import _SpeechHandleContextVar
 from livekit.agents.voice.events import EventTypes
 from livekit.rtc import EventEmitter
+from opentelemetry.trace import Span
 
 logger = logging.getLogger(__name__)
 
@@ -103,6 +104,13 @@ def name_in_transcriptions(session: AgentSession[Any], agent: str) -> None:
     for stream in vars(output or object).get("_ParticipantTranscriptionOutput__outputs", ()):
         if hasattr(stream, "_additional_attributes"):
             stream._additional_attributes = {SPEAKING_AGENT: agent}
+
+
+def start_span(
+    session: AgentSession[Any], name: str, attributes: Mapping[str, str | int | float]
+) -> Span:
+    """Start a span beside livekit's spans of a session; it is recorded if a tracer provider is set."""
+    return tracer.start_span(name, context=session._root_span_context, attributes=attributes)
 
 
 def is_closing(session: AgentSession[Any]) -> bool:

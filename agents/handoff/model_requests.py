@@ -52,6 +52,7 @@ class ModelRequests:
         """Stream one reply of an agent; see ``Agent.llm_node``."""
         call, replies, active = self._call, self._replies, self._call.active
         if (text := verbatim_text(chat_ctx.items)) is not None:
+            self._turns.clock.word()
             yield text
             return
         # Yielded with the reply's own first words, never before: a reply that says something and
@@ -94,8 +95,11 @@ class ModelRequests:
                         yield preamble
                         preamble = ""
                     if redacted:
+                        if reply.spoke:
+                            self._turns.clock.word()
                         yield redacted
             if rest := redactor.flush():
+                self._turns.clock.word()
                 yield rest
         except Exception as error:  # a model failure must never end in silence
             if call.time_limits.hung_up:  # the call has been hung up: no apology
@@ -193,6 +197,7 @@ class ModelRequests:
         )
 
     def _fallback_text(self, agent: AgentBase[Any, Any]) -> str:
+        self._turns.clock.word()
         return agent.opening.canned if agent.is_opening else self._replies.apology
 
 

@@ -52,6 +52,8 @@ class CallPolicy(Generic[S, C]):
             waits for what follows.
         trouble: Said when the model fails or returns nothing.
         farewell: Said instead when the call ends after it.
+        say_again: Said when the user was heard and not understood: when a speech-to-text model marks
+            a transcript as ``UNCLEAR``.
         cannot_hear: Said to the user when the speech-to-text model fails.
         cannot_speak: Shown to the user when the text-to-speech model fails.
         tool_limit_s: How long a tool may work, in seconds; its commit is not counted. Keep it below
@@ -78,6 +80,7 @@ class CallPolicy(Generic[S, C]):
     safe_prefix: Callable[[str], int] = safe_length
     trouble: str = "I am sorry, I lost the thread for a moment. Could you say that again?"
     farewell: str = "I have to say goodbye now."
+    say_again: str = "I am sorry, I did not catch that. Could you say it again, please?"
     cannot_hear: str = "I am sorry, I cannot hear you just now. If you can, please type instead."
     cannot_speak: str = "I have lost my voice for a moment. Please read what I say."
     tool_limit_s: float = 4.0
@@ -88,7 +91,7 @@ class CallPolicy(Generic[S, C]):
     def __post_init__(self) -> None:
         faults = [
             f"{name} is blank: the user would hear nothing"
-            for name in ("trouble", "farewell", "cannot_hear", "cannot_speak")
+            for name in ("trouble", "farewell", "say_again", "cannot_hear", "cannot_speak")
             if not getattr(self, name).strip()
         ]
         if isinstance(self.digest, str):

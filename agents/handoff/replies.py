@@ -188,7 +188,7 @@ class Replies:
         """Say a text verbatim; see ``Call.speak``."""
         if version is None and about is not None:
             version = self._call.shared.version
-        if not self._call.active.can_reply:
+        if not self._call.active.can_reply or self._call.user_holds:
             self._queued.append((words, _Basis(version, about)))
             return
         try:
@@ -200,11 +200,12 @@ class Replies:
         else:
             self._based_on(speech, _Basis(version, about))
 
-    def speak_queued(self) -> None:
-        """Say the texts that were queued while no agent was active."""
+    def speak_queued(self) -> bool:
+        """Say the texts that were queued while no agent could speak; returns whether there were any."""
         queued, self._queued = self._queued, []
         for words, basis in queued:
             self.speak(words, about=basis.about, version=basis.version)
+        return bool(queued)
 
     def shows(self, version: int | None) -> None:
         """Note which version the words of the present reply are made from; None for no version."""

@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 import io
+import logging
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, TextIO
 
 from livekit import rtc
@@ -17,15 +19,19 @@ from livekit.agents.vad import VAD
 from livekit.agents.voice import CloseEvent
 from livekit.agents.voice.agent_session import SessionConnectOptions
 from livekit.agents.voice.io import AudioInput, AudioOutput
-from livekit.agents.voice.room_io import RoomOptions
+from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 from livekit.agents.voice.turn import TurnHandlingOptions
 
 from agents.handoff.call import Call
 from agents.handoff.events import EndReason, Event, HandedOver, Heard, Said, ToolUsed
 from agents.handoff.handoffs import Models
 from agents.handoff.livekit_workarounds import CallSession, event_handler
+from agents.handoff.noise import NoiseSuppressor
 from agents.handoff.policy import C, S
+from agents.handoff.push_to_talk import GatedInput, MicrophoneMode, PushToTalk
 from agents.handoff.speech import RedactingSTT
+
+logger = logging.getLogger(__name__)
 
 TOOL_STEPS = 8
 """How many rounds of tool calls a model may make in one reply before it has to speak."""
@@ -52,6 +58,9 @@ CONNECT_SPEECH = SessionConnectOptions(
 )
 """Connection options for models without their own; the defaults of livekit-agents 1.8.9 would leave
 a user in silence for 44 seconds, and close the session at the fourth failure in a row."""
+
+_STATS_S = 1.0
+"""How long counting a client's packets may take, in seconds."""
 
 
 async def start_text(
@@ -134,6 +143,8 @@ async def start_speech(
     user_identity: str | None = None,
     microphone: AudioInput | None = None,
     loudspeaker: AudioOutput | None = None,
+    microphone_mode: MicrophoneMode = "open",
+    noise_suppression: bool = False,
     lost: Callable[[], None] | None = None,
 ) -> "AgentSession[Call[S, C]]":
     """Start a session with audio and let the first agent open; returns the running session.
@@ -161,6 +172,9 @@ async def start_speech(
         user_identity: The user's participant identity; without one, the first participant to join.
         microphone: The audio input where there is no room.
         loudspeaker: The audio output where there is no room.
+        microphone_mode: ``push_to_talk`` if the user says from the beginning when their turns begin
+            and end; ``Call.push_to_talk`` changes it.
+        noise_suppression: Whether noise in the room's audio is suppressed.
         lost: Called when speech input or output has failed, instead of showing what cannot be said:
             for a telephone, whose user cannot read.
 
@@ -207,19 +221,66 @@ async def start_speech(
     session.on("close", event_handler(release))
     if room is None:
         session.input.audio, session.output.audio = microphone, loudspeaker
-    await _start(call, room, user_identity, audio=True)
+    if microphone_mode == "push_to_talk":  # until the gate is there
+        session.input.set_audio_enabled(False)
+    audio: AudioInputOptions | bool = True
+    if noise_suppression:
+        audio = AudioInputOptions(noise_cancellation=NoiseSuppressor(), auto_gain_control=True)
+    await _start(call, room, user_identity, audio=audio)
+    if session.input.audio is not None:
+        is_open = microphone_mode == "open"
+        gate = GatedInput(session.input.audio, call.spawn, is_open=is_open)
+        session.input.audio = gate
+        session.input.set_audio_enabled(True)
+        call.push_to_talk = PushToTalk(
+            call,
+            call.user_speech,
+            call.turns,
+            call.replies,
+            gate,
+            open_turns=handling,
+            manual_flush=redacting_stt.capabilities.manual_flush,
+            packets=None if room is None else partial(_packets_from, room, session),
+            mode=microphone_mode,
+        )
     return session
+
+
+async def _packets_from(room: rtc.Room, session: AgentSession[Any]) -> int | None:
+    """Count the audio packets that have arrived from the user; None if they send no audio.
+
+    Frames come also while nothing arrives: WebRTC fills the gaps.
+    """
+    user = session.room_io.linked_participant
+    for publication in user.track_publications.values() if user is not None else ():
+        if publication.source == rtc.TrackSource.SOURCE_MICROPHONE and publication.track:
+            try:
+                async with asyncio.timeout(_STATS_S):
+                    stats = await publication.track.get_stats()
+            except Exception as error:  # of whatever kind: the track is going
+                logger.debug("no packet count: %s", type(error).__name__)
+                continue
+            for one in stats:
+                if one.HasField("inbound_rtp"):
+                    return one.inbound_rtp.received.packets_received
+    return None
 
 
 async def stop(call: Call[Any, Any]) -> None:
     """Close a call's session and cancel its background tasks."""
     call.hang_up()
+    if call.push_to_talk is not None:
+        call.push_to_talk.close()
     await call.session.aclose()
     await call.aclose()
 
 
 async def _start(
-    call: Call[Any, Any], room: rtc.Room | None, user_identity: str | None, *, audio: bool
+    call: Call[Any, Any],
+    room: rtc.Room | None,
+    user_identity: str | None,
+    *,
+    audio: AudioInputOptions | bool,
 ) -> None:
     """Start the session a call is attached to.
 
@@ -229,7 +290,7 @@ async def _start(
     options = RoomOptions(
         text_input=False,
         audio_input=audio,
-        audio_output=audio,
+        audio_output=audio is not False,
         participant_identity=NOT_GIVEN if user_identity is None else user_identity,
         close_on_disconnect=False,
     )

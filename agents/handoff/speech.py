@@ -8,9 +8,11 @@ it. Here the text is shown.
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from livekit import agents as livekit_agents
 from livekit import rtc
@@ -21,6 +23,7 @@ from livekit.agents import (
     ModelSettings,
     NotGivenOr,
 )
+from livekit.agents.language import LanguageCode
 from livekit.agents.stt import (
     STT,
     RecognizeStream,
@@ -40,6 +43,10 @@ from agents.handoff.user_turns import UserTurns
 from state.shared import Refused
 
 logger = logging.getLogger(__name__)
+
+UNCLEAR = "unclear"
+"""The key in a transcript's metadata of a model that heard words and does not trust them: the user is
+asked again."""
 
 AUDIO_TIMEOUT_S = 6.0
 """How long a model may return no audio for complete text before it has failed, in seconds."""
@@ -161,6 +168,7 @@ class UserSpeech:
         """Whether the user is speaking, as far as livekit reports it."""
         self._turn_end_timeout_s = TURN_END_TIMEOUT_S
         self._finals: list[str] = []
+        self._unclear = False
         self._stt_reported = False
         self._transcript_due = False
         self._failure_announced = False
@@ -168,11 +176,21 @@ class UserSpeech:
         self._extensions = 0
         self._timer: asyncio.TimerHandle | None = None
         self._accepted = asyncio.Event()
+        self.expects_final = False
+        """Whether something was heard since the last final transcript."""
+        self._held = False
+        """Whether the user says when their turn ends."""
+        self._interim = ""
+        """The last interim transcript of a held turn, not redacted; empty after a final one."""
+        self._kept: tuple[int, str] = (0, "")
+        """How many final transcripts ``forget`` leaves, and the interim one after them."""
+        self._forgetting = False
+        self._final_came, self._end_came = asyncio.Event(), asyncio.Event()
 
     @property
     def awaiting_transcript(self) -> bool:
         """Whether speech is under way, or a transcript is due or not accepted yet."""
-        return self.speaking or self._transcript_due or bool(self._finals)
+        return self.speaking or self._transcript_due or bool(self._finals) or self._held
 
     async def quiet(self) -> None:
         """Wait until it is the user's turn and they are not speaking, or the call has ended."""
@@ -187,9 +205,18 @@ class UserSpeech:
 
     # -- reports of the speech-to-text model ------------------------------------------------------
 
+    def speech_started(self) -> None:
+        """Note that speech has begun: a final transcript will follow."""
+        self.expects_final = True
+
     def interim_transcript(self, text: str) -> str:
         """Return what may be shown of an interim transcript."""
+        if self._forgetting:
+            return ""
         self._stt_reported, self._failure_announced = True, False
+        self.expects_final = self.expects_final or bool(text.strip())
+        if self._held:
+            self._interim = text
         try:
             return self._call.policy.redact_partial(text).strip()
         except Exception:  # text that cannot be redacted is dropped
@@ -198,22 +225,54 @@ class UserSpeech:
 
     def final_transcript(self, text: str) -> str:
         """Keep a final transcript; returns it redacted."""
+        if self._forgetting:
+            return ""
         self._stt_reported, self._failure_announced = True, False
+        self._interim, self.expects_final = "", False
+        self._final_came.set()
         try:
             words = self._call.redact_input(text).strip()
         except Refused:  # it is dropped, and the user is asked again
             self._replies.speak(self._call.policy.trouble)
             return ""
         if words:
+            self._turns.clock.transcribed()
             self._may_retry = True
             self._finals.append(words)
-            self._start_timer()
+            if not self._held:
+                self._start_timer()
         return words
+
+    def not_understood(self) -> None:
+        """Ask the user again: they were heard and not understood.
+
+        What else they say in the same turn is dropped, since it is not the whole. A reply under way
+        goes on: the sound may have been no words at all.
+        """
+        if self._forgetting:
+            return
+        self._stt_reported, self._failure_announced = True, False
+        # livekit will report the end of a turn with words, and interrupt what is said before.
+        if self._finals or self._held:
+            self._unclear = True
+        else:
+            self._ask_again()
+
+    def _ask_again(self) -> None:
+        self._unclear = False
+        self._finals.clear()
+        self._stop_timer()
+        if not self._turns.speeches:
+            self._replies.speak(self._call.policy.say_again)
 
     def state_changed(self, event: UserStateChangedEvent) -> None:
         """Handle the start or end of the user's speech."""
         was_speaking, self.speaking = self.speaking, event.new_state == "speaking"
+        if self.speaking:
+            self.expects_final = True
         if was_speaking and not self.speaking:
+            self._turns.clock.speech_ended(time.time() - event.created_at)
+        if was_speaking and not self.speaking and not self._held:
             self._transcript_due = True  # its final transcript may still arrive
             self._start_timer()
 
@@ -233,6 +292,68 @@ class UserSpeech:
             self._failure_announced = True
             self._replies.speak(self._call.policy.cannot_hear)
 
+    # -- turns that the user ends ------------------------------------------------------------------
+
+    def hold(self) -> None:
+        """Accept nothing until ``release`` or ``forget``: the user says when their turn ends."""
+        if not self.awaiting_transcript:
+            self.expects_final = False
+        self.listen()
+        self._held = True
+        self._interim, self._kept = "", (0, "")
+        self._stop_timer()
+
+    def keep(self) -> None:
+        """Keep what has been heard so far even if what follows is forgotten."""
+        self._kept = len(self._finals), self._interim
+
+    def expect_end(self, *, flushed: bool) -> None:
+        """Expect the end of the held turn.
+
+        Args:
+            flushed: Whether a final transcript will come, even if there was nothing to hear.
+        """
+        self.expects_final = self.expects_final or flushed
+        self._end_came.clear()
+
+    async def transcribed(self, limit_s: float) -> None:
+        """Wait until all that was heard has its final transcript, at most so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                while self.expects_final:
+                    self._final_came.clear()
+                    await self._final_came.wait()
+
+    async def end_noted(self, limit_s: float) -> None:
+        """Wait until livekit has ended the held turn, at most so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._end_came.wait()
+
+    def release(self) -> Literal["final", "interim", "nothing"]:
+        """Accept what was said in the held turn; returns the kind of its last transcript."""
+        interim, self._interim = self._interim.strip(), ""
+        if interim:
+            self.final_transcript(interim)
+        heard = bool(self._finals)
+        self._held = self.expects_final = False
+        self._submit()
+        if interim:
+            return "interim"
+        return "final" if heard else "nothing"
+
+    def forget(self) -> None:
+        """Forget what was said in the held turn, except what is kept."""
+        count, self._interim = self._kept
+        self._unclear = False
+        del self._finals[count:]
+        self.release()
+        self._forgetting = True
+
+    def listen(self) -> None:
+        """Accept transcripts again after ``forget``."""
+        self._forgetting = False
+
     # -- finished turns ----------------------------------------------------------------------------
 
     def turn_ended(self, text: str) -> None:
@@ -241,6 +362,9 @@ class UserSpeech:
         Args:
             text: The whole turn, as livekit has it; used only if no transcript was reported here.
         """
+        self._end_came.set()
+        if self._held:
+            return
         if not self._stt_reported:
             self._turns.user_said(text)
         else:
@@ -249,14 +373,17 @@ class UserSpeech:
 
     def agent_changes(self) -> None:
         """Accept what was said to the leaving agent: livekit will not report that turn's end."""
-        if not self.speaking:
+        if not self.speaking and not self._held:
             self._submit()
 
     def _submit(self) -> None:
+        if self._unclear:
+            self._ask_again()
+            return
         self._stop_timer()
         words, self._finals = " ".join(self._finals), []
         if words:
-            self._turns.accept(words)
+            self._turns.accept(words, spoken=True)
 
     def _start_timer(self) -> None:
         self._stop_timer(transcript_due=self._transcript_due)
@@ -371,18 +498,28 @@ class RedactingSTT(STT[Any]):
         self.emit("metrics_collected", *metrics)
 
 
+_TRANSCRIPTS = (
+    SpeechEventType.FINAL_TRANSCRIPT,
+    SpeechEventType.INTERIM_TRANSCRIPT,
+    SpeechEventType.PREFLIGHT_TRANSCRIPT,
+)
+
+
 def redact_event(event: SpeechEvent, user_speech: UserSpeech) -> SpeechEvent:
     """Return an event with its first alternative redacted, and no others."""
-    if not event.alternatives:
-        return event
-    heard = event.alternatives[0]
-    match event.type:
-        case SpeechEventType.FINAL_TRANSCRIPT:
-            text = user_speech.final_transcript(heard.text)
-        case SpeechEventType.INTERIM_TRANSCRIPT | SpeechEventType.PREFLIGHT_TRANSCRIPT:
-            text = user_speech.interim_transcript(heard.text)
-        case _:
-            return replace(event, alternatives=[])
+    if event.type == SpeechEventType.START_OF_SPEECH:
+        user_speech.speech_started()
+    if event.type not in _TRANSCRIPTS:
+        return replace(event, alternatives=[])
+    # livekit-agents 1.8.9 reads the first one of every transcript.
+    heard = event.alternatives[0] if event.alternatives else SpeechData(LanguageCode(""), "")
+    if event.type == SpeechEventType.FINAL_TRANSCRIPT:
+        unclear = heard.metadata is not None and heard.metadata.get(UNCLEAR)
+        if unclear:
+            user_speech.not_understood()
+        text = user_speech.final_transcript("" if unclear else heard.text)
+    else:
+        text = user_speech.interim_transcript(heard.text)
     redacted = SpeechData(
         language=heard.language,
         text=text,

@@ -8,12 +8,14 @@ handoff is pending, and an agent has said something since the user did.
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 
 from livekit.agents.voice import AgentStateChangedEvent, SpeechCreatedEvent, SpeechHandle
 
 from agents.handoff.call_base import AnyCall
 from agents.handoff.events import Heard, Spent, TurnWithdrawn, YourTurn
+from agents.handoff.latency import Latency, TurnClock
 from agents.handoff.replies import Replies
 from state.shared import Refused
 
@@ -45,6 +47,9 @@ class UserTurns:
         self.answered = False
         """Whether an agent has said something since the user did."""
         self.is_user_turn = False
+        self.clock = TurnClock()
+        self.latency: Latency | None = None
+        """Where the time of the last answer went."""
         self._call = call
         self._replies = replies
         self._awaiting_transcript = awaiting_transcript
@@ -76,15 +81,16 @@ class UserTurns:
             self._replies.speak(self._call.policy.trouble)
             return self.turn
 
-    def accept(self, text: str, number: int | None = None) -> int:
+    def accept(self, text: str, number: int | None = None, *, spoken: bool = False) -> int:
         """Accept a user message that has been redacted; see ``Call.accept_user_input``."""
         if not self._call.listening:
             return self.turn
+        self.clock.accepted(spoken=spoken)
         turn = self.user_spoke(number)
         self._call.active.user_spoke()
         self._call.emit(Heard(turn, text))
         self.queued.append(text)
-        if self._call.active.can_reply:
+        if self._may_reply:
             self._answer_when_quiet()
         self._on_message()
         return turn
@@ -99,8 +105,20 @@ class UserTurns:
     def answer(self, words: Iterable[str]) -> None:
         """Have messages answered that the user sent earlier and that are still unanswered."""
         self.queued.extend(words)
-        if self._call.active.can_reply:
+        if self._may_reply:
             self._answer_when_quiet()
+
+    def hold_ended(self) -> bool:
+        """Answer what was said and written in a held turn; returns whether there was anything."""
+        if not self.queued:
+            return False
+        if self._may_reply:
+            self._answer_when_quiet()
+        return True
+
+    @property
+    def _may_reply(self) -> bool:
+        return self._call.active.can_reply and not self._call.user_holds
 
     def queue_again(self, words: Sequence[str]) -> None:
         """Queue messages before all others: those that an agent took and could not answer."""
@@ -125,7 +143,7 @@ class UserTurns:
         reply is playing, not while only its tools are running.
         """
         call, active = self._call, self._call.active
-        while not call.handing_over and self.queued and call.listening:
+        while self._may_reply and self.queued and call.listening:
             try:
                 call.session.interrupt()
             except RuntimeError:
@@ -137,7 +155,7 @@ class UserTurns:
             if active.committing:  # its reply has ended without it
                 await active.commit_ended()
                 continue
-            if not call.handing_over and self.queued and not call.time_limits.hung_up:
+            if self._may_reply and self.queued and not call.time_limits.hung_up:
                 self._answer()
 
     def _answer_when_quiet(self) -> None:
@@ -167,6 +185,8 @@ class UserTurns:
         """Register a reply; it is under way until its handle is done, its tools included."""
         self._speeches.add(event.speech_handle)
         event.speech_handle.add_done_callback(self._speech_done)
+        if self._call.user_holds:  # an opening: its agent answers when the user has spoken
+            asyncio.get_running_loop().call_soon(_interrupt, event.speech_handle)
         self._withdraw()
 
     def agent_spoke(self, *, interrupted: bool) -> None:
@@ -181,6 +201,8 @@ class UserTurns:
         if self._listening:
             self._give_if_due()
         elif event.new_state in ("thinking", "speaking"):
+            if event.new_state == "speaking" and self._call.session.output.audio is not None:
+                self.clock.sound()
             self._withdraw()
 
     def _speech_done(self, speech: SpeechHandle) -> None:
@@ -251,6 +273,8 @@ class UserTurns:
             call.end(call.closing)
             return
         self._emit_spent()
+        if (latency := self.clock.finished(self.turn, active.name)) is not None:
+            self.latency = latency
         call.emit(YourTurn(self.turn, active.name, call.shared.version, self._expected()))
         self._wake_waiters()
 
@@ -282,3 +306,8 @@ class UserTurns:
         for one in waiters:
             if not one.done():
                 one.set_result(None)
+
+
+def _interrupt(speech: SpeechHandle) -> None:
+    with suppress(RuntimeError):  # it may not be interrupted
+        speech.interrupt()

@@ -137,6 +137,61 @@ async def test_a_reply_that_fails_in_a_function_of_the_policy_names_it(
     assert place_of(record.exc_info[2]).endswith(", broken")
 
 
+class Careless(SetGuest):
+    """Store the guest's name, and forget to return the state."""
+
+    op: Literal["careless"] = "careless"  # type: ignore[assignment]
+
+    def apply(self, state: Stay, context: None) -> Any:
+        return None
+
+
+class Letters(SetGuest):
+    """Store the guest's name, and return a text for its parts."""
+
+    op: Literal["letters"] = "letters"  # type: ignore[assignment]
+
+    def touches(self, state: Stay) -> Any:
+        return "guest"
+
+
+class Mistaken(Desk):
+    offers = (*Desk.offers, Careless, Letters)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (("careless", {"name": "Ada"}), "careless failed: a command made a NoneType of a Stay"),
+        (("letters", {"name": "Ada"}), "letters failed: touches of letters returned a text"),
+        (
+            ("transfer_to_bar", {}),
+            "transfer_to_bar failed: the condition of reception -> bar returned bool, not Refused",
+        ),
+    ],
+)
+async def test_what_a_function_must_not_return_is_told_in_the_log(
+    call: tuple[str, dict[str, object]], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    edge: Any = {"condition": lambda stay: True, "satisfied_by": (SetGuest,)}
+    graph = Graph(
+        (Mistaken, Bar),
+        (
+            Handoff("reception", "bar", when="When thirsty.", **edge),
+            Handoff("bar", "reception", when="When tired."),
+        ),
+        start="reception",
+    )
+    model = ScriptedLLM([says("Good evening."), calls(call), says("I cannot.")])
+
+    async with Conversation(hotel(graph=graph), model) as talk:
+        turn = await talk.user_says("I am Ada")
+
+    assert turn.said == ["I cannot."]
+    assert talk.state.guest is None
+    assert any(f"tool {told}" in record.getMessage() for record in caplog.records)
+
+
 async def test_a_tool_that_raises_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     model = ScriptedLLM([says("Good evening."), calls("ask_weather"), says("I do not know.")])
     async with Conversation(hotel(graph=a_graph()), model) as talk:

@@ -38,7 +38,7 @@ from state.shared import EndTool, Refused, SharedState, SqlStore, StartTool
 from tests.agents.handoff.aloud import Aloud, LoudReception
 from tests.agents.handoff.test_whole_writes import Gated
 from tests.agents.hotel import AddNights, Bar, HotelAgent, Reception, SetGuest, Stay, hotel
-from tests.virtual_time import played
+from tests.virtual_time import in_virtual_time
 
 WAIT = "I am asking the theatre."
 
@@ -403,18 +403,16 @@ async def test_it_has_a_time_limit_of_its_own(monkeypatch: pytest.MonkeyPatch, l
     assert "timeout: It took too long and was given up." in text
 
 
-def test_it_outlasts_the_time_limit_of_a_tool(line: Line) -> None:
-    async def ten_times_its_limit() -> None:
-        model = ScriptedLLM([says("Hi."), calls(TOSCA), says("Two!")])
-        async with Conversation(hotel(graph=graph(), tool_limit_s=1.0), model) as it:
-            await it.user_says("Seats for Tosca?")
-            await asyncio.sleep(10.0)  # the loop jumps
-            line.says("Tosca", "Two seats.")
-            await it.results_told()
+@in_virtual_time
+async def test_it_outlasts_the_time_limit_of_a_tool(line: Line) -> None:
+    model = ScriptedLLM([says("Hi."), calls(TOSCA), says("Two!")])
+    async with Conversation(hotel(graph=graph(), tool_limit_s=1.0), model) as it:
+        await it.user_says("Seats for Tosca?")
+        await asyncio.sleep(10.0)  # the loop jumps
+        line.says("Tosca", "Two seats.")
+        await it.results_told()
 
-        assert said(it)[-1] == ("reception", "Two!")
-
-    played(ten_times_its_limit())
+    assert said(it)[-1] == ("reception", "Two!")
 
 
 async def test_it_is_cancelled_when_the_call_ends(line: Line) -> None:

@@ -22,14 +22,17 @@ from agents.handoff import (
 )
 from agents.testing import (
     Loudspeaker,
+    Microphone,
     ScriptedLLM,
     ScriptedSTT,
     SpokenConversation,
     ToneTTS,
+    ToneVAD,
     calls,
     quick_turns,
     says,
 )
+from agents.testing.tones import silence, tone
 from tests.agents.hotel import Bar, Concierge, Reception, Stay, Telephone, hotel, hotel_graph
 
 
@@ -536,3 +539,72 @@ async def test_typed_words_interrupt_speech_and_are_answered_aloud() -> None:
 
     assert talk.tts.spoken[-1] == "As you like."
     assert [event.turn for event in of(talk, YourTurn)][-1] == 2
+
+
+async def test_what_was_not_understood_is_asked_for_again() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Two nights.")])
+
+    async with SpokenConversation(hotel(), model) as talk:
+        talk.stt.begins()
+        talk.stt.is_unclear()
+        await so(lambda: len(of(talk, Said)) == 2)
+        await talk.answered()
+        asked = [event.text for event in of(talk, Said)]
+        turn = await talk.user_says("Two nights")
+
+    assert asked == ["Good evening.", talk.call.policy.say_again]
+    assert (turn.number, turn.heard, turn.said) == (1, ["Two nights"], ["Two nights."])
+
+
+async def test_half_of_what_was_said_is_not_acted_on() -> None:
+    model = ScriptedLLM([says("Good evening."), says("A room without a view.")])
+
+    async with SpokenConversation(hotel(), model) as talk:
+        talk.stt.begins()
+        talk.stt.is_unclear("A room with a view")
+        await so(lambda: len(of(talk, Said)) == 2)
+        await talk.answered()
+        await talk.user_says("A room without a view")
+
+    assert [event.text for event in of(talk, Heard)] == ["A room without a view"]
+    assert [event.text for event in of(talk, Said)][1] == talk.call.policy.say_again
+
+
+async def test_a_noise_in_a_reply_is_not_asked_about() -> None:
+    model = ScriptedLLM([says("Good evening."), says("We have a room for you.")])
+    loudspeaker = Loudspeaker()
+
+    async with SpokenConversation(hotel(), model, loudspeaker=loudspeaker) as talk:
+        loudspeaker.waits = True
+        talk.user_says_nowait("Good evening")
+        await so(lambda: loudspeaker.playing)
+        talk.stt.is_unclear()
+        await so(lambda: loudspeaker.playing)
+        loudspeaker.waits = False
+        loudspeaker.heard()
+        await talk.answered()
+
+    assert [event.text for event in of(talk, Said)] == ["Good evening.", "We have a room for you."]
+
+
+async def test_a_noise_pauses_the_agent_who_then_goes_on() -> None:
+    model = ScriptedLLM([says("Good evening."), says("A long story.")])
+    microphone, loudspeaker, vad = Microphone(), Loudspeaker(), ToneVAD()
+
+    async with SpokenConversation(
+        hotel(), model, vad=vad, microphone=microphone, loudspeaker=loudspeaker
+    ) as talk:
+        loudspeaker.waits = True
+        turn = talk.user_says_nowait("tell me")
+        await so(lambda: loudspeaker.playing)
+        microphone.plays(tone(3000, 0.7))
+        await so(lambda: loudspeaker.held)
+        microphone.plays(silence(0.4))
+        await so(lambda: not loudspeaker.held)
+        loudspeaker.waits = False
+        loudspeaker.heard()
+        await talk.answered()
+
+    assert [
+        (event.text, event.interrupted) for event in turn.events if isinstance(event, Said)
+    ] == [("A long story.", False)]
