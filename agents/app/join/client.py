@@ -13,6 +13,9 @@ ACTIVE_AGENT = "active_agent"
 """The attribute of a transcription that names the agent whose words it holds, and, after the
 application's prefix, the participant's that names the active agent."""
 
+_IS_FINAL = "lk.transcription_final"
+"""The attribute of a transcription that will not change."""
+
 LINK_BROKEN = (1401, 1501, 1502, 1503, 1505)
 """The RPC errors of livekit 1.1.21 for a call that did not reach the agent, or a reply that did not
 reach us."""
@@ -59,6 +62,17 @@ class SaidText:
     """
 
     agent: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeardText:
+    """The agent has heard the user say something.
+
+    Args:
+        text: The complete text.
+    """
+
     text: str
 
 
@@ -125,7 +139,14 @@ class EndNotice:
 
 
 ClientEvent = (
-    SaidText | TurnNotice | StateNotice | ConnectionChanged | AgentJoined | AgentLeft | EndNotice
+    SaidText
+    | HeardText
+    | TurnNotice
+    | StateNotice
+    | ConnectionChanged
+    | AgentJoined
+    | AgentLeft
+    | EndNotice
 )
 
 
@@ -276,15 +297,25 @@ class RoomClient:
             return
 
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
-        if identity not in self.agents:  # our own words, transcribed by the agent
+        attributes = reader.info.attributes or {}
+        heard = identity not in self.agents
+        if heard and not (self._is_own(identity) and attributes.get(_IS_FINAL) == "true"):
             return
-        task = asyncio.create_task(self._read(reader, identity, self._newest_reader))
+        task = asyncio.create_task(self._read(reader, identity, self._newest_reader, heard=heard))
         self._newest_reader = task
         self._readers.add(task)
         task.add_done_callback(self._readers.discard)
 
+    def _is_own(self, identity: str) -> bool:
+        return identity == self.room.local_participant.identity
+
     async def _read(
-        self, reader: rtc.TextStreamReader, identity: str, before: asyncio.Task[None] | None
+        self,
+        reader: rtc.TextStreamReader,
+        identity: str,
+        before: asyncio.Task[None] | None,
+        *,
+        heard: bool,
     ) -> None:
         try:
             text = await reader.read_all()
@@ -296,7 +327,7 @@ class RoomClient:
         if before is not None:  # on a busy machine a later text may be whole first
             await asyncio.wait([before], timeout=_READ_S)
         if text.strip():
-            self._tell(SaidText(agent, text))
+            self._tell(HeardText(text) if heard else SaidText(agent, text))
 
     def _came(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any
 
 from livekit import rtc
@@ -12,7 +13,8 @@ from agents.app.app import AnyApp
 from agents.app.join.client import AGENT_LIMIT_S, LINK_BROKEN, NoAgent, RoomClient
 from agents.app.join.displays import JsonDisplay, PlainDisplay, RoomDisplay
 from agents.app.join.room_access import RoomAccess, Unreachable, new_identity, new_room
-from agents.app.join.visit import Visit
+from agents.app.join.sound import Sound
+from agents.app.join.visit import NoSpeech, Visit
 from agents.app.settings import AppSettings
 from agents.app.terminal.input import Lines, piped, typed
 from agents.app.terminal.logs import log_to_file, log_to_stderr
@@ -30,6 +32,7 @@ def run_join(
     resume_code: str | None,
     events: bool,
     again: str,
+    sound: tuple[Path | None, Path | None] | None = None,
 ) -> int:
     """Have a conversation in a room as a user; returns the exit code.
 
@@ -41,9 +44,11 @@ def run_join(
         resume_code: Resumes a state from another room.
         events: Whether to write JSON lines.
         again: This command as it was called, for the hint how to resume.
+        sound: The files that are the user's microphone and loudspeaker, to speak; ``None`` in a
+            file's place is the machine's own.
 
     Raises:
-        KeysRefused: The server rejects the keys.
+        InputError: The server rejects the keys, or there is no such sound.
     """
     typing = sys.stdin is not None and sys.stdin.isatty()
     on_screen = typing and sys.stdout.isatty() and not events
@@ -55,6 +60,7 @@ def run_join(
     front, lines = _front(app, events=events, on_screen=on_screen)
 
     async def visiting() -> int:
+        aloud = Sound(*sound) if sound is not None else None
         visit = Visit(
             app,
             RoomAccess(settings),
@@ -63,6 +69,7 @@ def run_join(
             typed=typing,
             room=room or new_room(),
             identity=identity or new_identity(),
+            sound=aloud,
         )
         reason = await visit.run(fresh=room is None, resume_code=resume_code, again=again)
         if visit.unheard is not None:
@@ -128,6 +135,11 @@ def _in_plain_words(app: AnyApp, settings: AppSettings, doing: Coroutine[Any, An
         return asyncio.run(doing)
     except Unreachable as error:
         print_error(str(error), f"Is it running? `{app.command} doctor` shows what is wrong.")
+    except NoSpeech:
+        print_error(
+            "The agent neither hears nor speaks: set a provider's keys, or start it with",
+            f"  {app.command} dev --speech",
+        )
     except NoAgent:
         print_error(
             f"No agent named {settings.agent_name} answered within {AGENT_LIMIT_S:g} seconds.",

@@ -133,8 +133,15 @@ class PlainDisplay(RoomDisplay):
             self._shown = now
 
     def your_turn(self, notice: Mapping[str, Any]) -> None:
-        """Write the turn notice, if the user types in this terminal."""
+        """Write how long the answer took and, if the user types here, what is expected.
+
+        An open turn has the prompt.
+        """
+        if took := _took(notice.get("latency_ms")):
+            self._write(f"[{took}]")
         if notice.get("your_turn") is not True or not self._answers_here:
+            return
+        if notice.get("expects") == "open":
             return
         text = notice.get("text")
         if not isinstance(text, str) or not text.strip():
@@ -223,3 +230,18 @@ class JsonDisplay(RoomDisplay):
 
 def _name(agent: str) -> str:
     return clean(agent).replace("_", " ").capitalize()
+
+
+def _took(latency: object) -> str:
+    """Describe where the time of an answer went; empty if it is not known.
+
+    >>> _took({"transcript": 310, "endpointing": 50, "llm": 40, "tts": 100, "total": 500})
+    'heard 0.50 s after the last word: transcript 0.31, endpointing 0.05, llm 0.04, tts 0.10'
+    """
+    if not isinstance(latency, Mapping):
+        return ""
+    parts = {name: ms / 1000 for name, ms in latency.items() if isinstance(ms, int)}
+    if (total := parts.pop("total", None)) is None:
+        return ""
+    each = ", ".join(f"{clean(str(name))} {seconds:.2f}" for name, seconds in parts.items())
+    return f"heard {total:.2f} s after the last word: {each}"

@@ -13,7 +13,7 @@ from livekit import api, rtc
 from agents.app.faults import InputError
 from agents.app.settings import AppSettings
 
-_ROOM_MARGIN_S = 30
+ROOM_MARGIN_S = 30
 """How much longer than the grace time the server keeps a room whose user has left, in seconds."""
 
 _EMPTY_ROOM_S = 120
@@ -92,7 +92,7 @@ class RoomAccess:
                 api.CreateRoomRequest(
                     name=name,
                     empty_timeout=_EMPTY_ROOM_S,
-                    departure_timeout=int(self.settings.grace) + _ROOM_MARGIN_S,
+                    departure_timeout=int(self.settings.grace) + ROOM_MARGIN_S,
                 )
             )
 

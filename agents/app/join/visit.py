@@ -21,6 +21,7 @@ from agents.app.join.client import (
     ClientEvent,
     ConnectionChanged,
     EndNotice,
+    HeardText,
     NoAgent,
     RoomClient,
     SaidText,
@@ -29,6 +30,7 @@ from agents.app.join.client import (
 )
 from agents.app.join.displays import JoinedRoom, Reason, RoomDisplay
 from agents.app.join.room_access import RoomAccess
+from agents.app.join.sound import Sound
 from agents.app.terminal.input import Lines
 from agents.app.terminal.signals import on_signals
 
@@ -50,6 +52,10 @@ _AGAIN_S = 0.5
 _FORBIDDEN = 4003
 
 
+class NoSpeech(Exception):
+    """The agent neither hears nor speaks."""
+
+
 class Visit:
     """A user in a room.
 
@@ -61,6 +67,7 @@ class Visit:
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
         room: The room's name.
         identity: The user's identity.
+        sound: The user's microphone and loudspeaker; without them the user types.
     """
 
     def __init__(
@@ -73,6 +80,7 @@ class Visit:
         typed: bool,
         room: str,
         identity: str,
+        sound: Sound | None = None,
     ) -> None:
         self.place = JoinedRoom(room, identity, {})
         self.unheard: OSError | None = None
@@ -82,6 +90,7 @@ class Visit:
         self._front = front
         self._lines = lines
         self._typed = typed
+        self._sound = sound
         self._client = RoomClient(app.noun, app.prefix, self._take)
         self._view: Mapping[str, Any] = {}
         self._over: Reason | None = None
@@ -106,6 +115,7 @@ class Visit:
             Unreachable: The server cannot be reached.
             KeysRefused: The server rejects the keys.
             NoAgent: No agent came.
+            NoSpeech: The agent neither hears nor speaks.
             rtc.RpcError: The agent rejects this user.
         """
         with on_signals(lambda: self._end("user_left")):
@@ -115,6 +125,8 @@ class Visit:
             tending: asyncio.Task[None] | None = None
             try:
                 self._client.take_notices()
+                if self._sound is not None:  # an agent looks for a microphone when it comes
+                    await self._sound.open(self._client.room)
                 if not self._client.agents:
                     await self._access.dispatch_agent(
                         self.place.room, self.place.identity, resume_code
@@ -122,9 +134,14 @@ class Visit:
                 await self._meet()
                 self._open()
                 tending = asyncio.create_task(self._tend())
-                await self._talk()
+                if self._sound is None:
+                    await self._talk()
+                else:
+                    await self._talk_aloud(self._sound)
                 await self._last_look()
             finally:
+                if self._sound is not None:
+                    await self._sound.aclose()
                 if tending is not None:
                     tending.cancel()
                     await asyncio.wait([tending])
@@ -155,6 +172,29 @@ class Visit:
             self._tell(f"there was no answer within {ANSWER_S:g} seconds")
             if not self._typed:
                 self._end("failed")
+
+    async def _talk_aloud(self, sound: Sound) -> None:
+        """Let the user speak: a person, who may type as well, or a file, in its turn."""
+        if sound.note:
+            self._tell(sound.note)
+        if not await self._until(lambda: sound.hears, ANSWER_S) and not self._over:
+            raise NoSpeech
+        if sound.utterances is None:
+            if self._typed:
+                await self._talk()
+            else:
+                await self._until(lambda: False, None)
+            return
+        if not await self._until(self._is_my_turn, ANSWER_S) and not self._over:
+            self._tell("there was no turn notice: speak anyway")
+        for number, utterance in enumerate(sound.utterances, start=1):
+            if self._over is not None:
+                return
+            self._turn = None  # the next notice belongs to this utterance
+            await sound.say(utterance)
+            if not await self._until(self._is_my_turn, ANSWER_S) and not self._over:
+                self._tell(f"utterance {number}: there was no answer within {ANSWER_S:g} seconds")
+        self._end("input_ended")
 
     async def _say(self, text: str) -> bool:
         """Send the user's words exactly once, across reconnects and replacements of the agent."""
@@ -194,7 +234,7 @@ class Visit:
         version = self._view.get("version")
         return version if isinstance(version, int) else 0
 
-    async def _until(self, fact: Callable[[], bool], limit_s: float) -> bool:
+    async def _until(self, fact: Callable[[], bool], limit_s: float | None) -> bool:
         """Wait for a condition, the end of the call, or a timeout; returns whether it holds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
@@ -255,6 +295,9 @@ class Visit:
         match event:
             case SaidText():
                 self._show(lambda: self._front.said(event.agent or self._known_agent(), event.text))
+            case HeardText():
+                if self._sound is not None:
+                    self._show(lambda: self._front.heard(event.text))
             case TurnNotice():
                 self._turn = event.data
                 self._show(lambda: self._front.your_turn(event.data))

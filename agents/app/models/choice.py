@@ -85,9 +85,9 @@ def models_of_agents(
                 built[agent] = of_kind(f"models[{agent!r}]", model, LLM)
         except AppFaults as fault:  # one agent's model must not cost the other agents the call
             logger.error(
-                "agent model not made, using the call's",
+                "model of agent %s not made, using the call's",
+                agent,
                 exc_info=fault.__cause__ or fault,
-                extra={"agent": agent},
             )
     return built
 

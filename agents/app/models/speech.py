@@ -6,15 +6,17 @@ speech.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import SecretStr
 
-from agents.app.importing import missing_extra
-from agents.app.setting_values import check_key, needs_key
+from agents.app.declaration import named_faults
+from agents.app.importing import missing_extra, missing_modules
+from agents.app.models.turn_taking import turn_taking_faults
+from agents.app.setting_values import LOCAL, check_key, needs_key
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
@@ -24,11 +26,18 @@ if TYPE_CHECKING:
     from livekit.agents.vad import VAD
     from livekit.agents.voice.turn import TurnHandlingOptions
 
+    from agents.app.app import AnyApp
+    from agents.app.local_speech.language_models import LanguageModels
+
 logger = logging.getLogger(__name__)
 
 _Settings = TypeVar("_Settings", bound=AppSettings)
 
 DEEPGRAM, CARTESIA, OPENAI, NONE = "deepgram", "cartesia", "openai", "none"
+
+FOR_TRYING = (
+    "speech on this machine is for trying and testing: it mishears more than a provider does"
+)
 
 ATTEMPT_S = 5.0
 """How long one provider may take to answer before the fallback is asked, in seconds."""
@@ -51,6 +60,8 @@ class SpeechModels:
         tts_by_agent: The text-to-speech models of agents with a voice of their own, by agent name.
         turns: The turn detection.
         built: All models, to be closed.
+        expect: Tells the speech-to-text model which kind of answer is expected; ``None`` if it has
+            no use for that.
     """
 
     stt: "STT[Any]"
@@ -59,6 +70,7 @@ class SpeechModels:
     tts_by_agent: "Mapping[str, TTS[Any]]"
     turns: "TurnHandlingOptions"
     built: "tuple[STT[Any] | TTS[Any], ...]"
+    expect: Callable[[str], None] | None = None
 
     async def aclose(self) -> None:
         """Close every model."""
@@ -105,7 +117,8 @@ def speech_plugins(settings: AppSettings) -> tuple[str, ...]:
         return ()
     named = (stt_provider(settings), tts_provider(settings))
     fallbacks = (settings.stt_fallback, settings.tts_fallback)
-    return ("silero", *dict.fromkeys(filter(None, (*named, *fallbacks))))
+    plugins = dict.fromkeys(name for name in (*named, *fallbacks) if name not in (None, LOCAL))
+    return ("silero", *filter(None, plugins))
 
 
 def speech_faults(settings: AppSettings, agents: Iterable[str] = ()) -> tuple[str, ...]:
@@ -123,7 +136,8 @@ def speech_faults(settings: AppSettings, agents: Iterable[str] = ()) -> tuple[st
     ):
         if provider is None:
             continue
-        asked[provider].append(url)
+        if provider != LOCAL:
+            asked[provider].append(url)
         if fallback is not None:
             asked[fallback].append(None)
             if fallback == provider:
@@ -137,6 +151,9 @@ def speech_faults(settings: AppSettings, agents: Iterable[str] = ()) -> tuple[st
     ]
     if told := missing_extra("speech", speech_plugins(settings)):
         faults.append(told)
+    if not missing_for_speech(settings):
+        faults += _local_faults(settings)
+    faults += turn_taking_faults(settings)
     known = tuple(agents)
     unknown = [name for name in agent_voices(settings) if known and name not in known]
     if unknown:
@@ -165,6 +182,72 @@ def _key_fault(settings: AppSettings, provider: str, urls: Sequence[str | None])
     except ValueError as error:
         return f"{settings.variable(name)}: {error}"
     return None
+
+
+def _local_faults(settings: AppSettings) -> list[str]:
+    faults = []
+    if stt_provider(settings) == LOCAL:
+        if told := missing_modules("local-speech", {"pocketsphinx": "pocketsphinx"}):
+            faults.append(told)
+        if settings.language.partition("-")[0] != "en":
+            faults.append(f"{settings.variable('language')}: local speech-to-text is English only")
+    if tts_provider(settings) == LOCAL:
+        from agents.app.local_speech.voices import VoiceFault, find_voice
+
+        for name, voice in {"tts_voice": settings.tts_voice, **agent_voices(settings)}.items():
+            field = "tts_voice" if name == "tts_voice" else "tts_voices"
+            try:
+                find_voice(settings.tts_model, voice)
+            except VoiceFault as wrong:
+                told = f"{settings.variable(field)}: {wrong}"
+                faults += [told] if told not in faults else []
+    return faults
+
+
+def uses_local(settings: AppSettings) -> bool:
+    """Whether rooms have speech, and a part of it is made on this machine."""
+    providers = (stt_provider(settings), tts_provider(settings))
+    return LOCAL in providers and not missing_for_speech(settings)
+
+
+def with_local_speech(settings: AppSettings) -> dict[str, str]:
+    """Return the environment variables that choose local speech where no provider is named."""
+    chosen = {"stt": stt_provider(settings), "tts": tts_provider(settings)}
+    return {
+        settings.variable(kind): LOCAL
+        for kind, provider in chosen.items()
+        if provider is None and getattr(settings, kind) is None
+    }
+
+
+def language_models_of(
+    app: "AnyApp", context: Any, settings: AppSettings
+) -> "LanguageModels | None":
+    """Make the language models of local speech-to-text, once; ``None`` if it is not configured.
+
+    Args:
+        app: The application: it tells what users may say.
+        context: The context of the rules.
+        settings: The providers.
+
+    Raises:
+        InputError: They cannot be made.
+    """
+    if missing_for_speech(settings) or stt_provider(settings) != LOCAL:
+        return None
+    variable = settings.variable("stt")
+    if app.rooms.sentences is None:
+        raise SettingsFaults(
+            [f"{variable}: {app.name} does not tell what users may say: Rooms(sentences=...)"]
+        )
+    from agents.app.local_speech.language_models import language_models
+
+    with named_faults("rooms.sentences", settings.secrets):
+        sentences = app.rooms.sentences(context)
+    try:
+        return replace(language_models(sentences), written=app.rooms.written)
+    except (OSError, ValueError) as error:
+        raise SettingsFaults([f"{variable}: no language models: {error}"]) from error
 
 
 def agent_voices(settings: AppSettings) -> dict[str, str]:
@@ -220,6 +303,7 @@ def speech_models(
     *,
     agents: Iterable[str] = (),
     terms: Sequence[str] = (),
+    language_models: "LanguageModels | None" = None,
     http: "ClientSession | None" = None,
 ) -> SpeechModels | None:
     """Build the speech models; ``None`` if the settings do not name both providers.
@@ -228,6 +312,7 @@ def speech_models(
         settings: The providers and their keys.
         agents: The agents' names.
         terms: Words that the speech-to-text model should know, such as the names of dishes.
+        language_models: Those of local speech-to-text, if it is configured.
         http: The HTTP session; a job's own without it.
 
     Raises:
@@ -240,11 +325,12 @@ def speech_models(
     from agents.handoff import turns_by
 
     vad = load_vad()
-    build = _ModelBuilder(settings, vad, list(terms[:MAX_TERMS]), http)
+    build = _ModelBuilder(settings, vad, list(terms[:MAX_TERMS]), language_models, http)
     stt = build.stt()
     tts = build.tts(settings.tts_voice)
     tts_by_agent = {ours: build.tts(theirs) for ours, theirs in agent_voices(settings).items()}
-    return SpeechModels(stt, tts, vad, tts_by_agent, turns_by(vad), tuple(build.built))
+    models = tuple(build.built)
+    return SpeechModels(stt, tts, vad, tts_by_agent, turns_by(vad), models, build.expect)
 
 
 @dataclass
@@ -252,9 +338,11 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
     settings: AppSettings
     vad: "VAD"
     terms: list[str]
+    language_models: "LanguageModels | None"
     http: "ClientSession | None"
 
     def __post_init__(self) -> None:
+        self.expect: Callable[[str], None] | None = None
         self.built: list[STT[Any] | TTS[Any]] = []
         self._second: Any = None
 
@@ -292,6 +380,8 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
 
     def _stt(self, provider: str | None, model: str | None, url: str | None) -> Any:
         chosen = self.settings
+        if provider == LOCAL:
+            return self._local_stt()
         said: dict[str, Any] = {"language": chosen.language}
         if model is not None:
             said["model"] = model
@@ -314,6 +404,8 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
         self, provider: str | None, model: str | None, url: str | None, voice: str | None
     ) -> Any:
         chosen = self.settings
+        if provider == LOCAL:
+            return self._local_tts(voice)
         said: dict[str, Any] = {}
         if model is not None:
             said["model"] = model
@@ -336,6 +428,25 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
                 http_session=self.http,
             )
         )
+
+    def _local_stt(self) -> Any:
+        from agents.app.local_speech.local_stt import LocalSTT
+
+        if self.language_models is None:
+            variable = self.settings.variable("stt")
+            raise SettingsFaults([f"{variable}: there are no language models"])
+        stt = LocalSTT(self.language_models, self.vad)
+        self.expect = stt.expect
+        return self._kept(stt)
+
+    def _local_tts(self, voice: str | None) -> Any:
+        from agents.app.local_speech.local_tts import LocalTTS
+        from agents.app.local_speech.voices import VoiceFault, find_voice
+
+        try:
+            return self._kept(LocalTTS(find_voice(self.settings.tts_model, voice)))
+        except VoiceFault as wrong:
+            raise SettingsFaults([f"{self.settings.variable('tts_voice')}: {wrong}"]) from wrong
 
     def _openai(self, url: str | None) -> dict[str, Any]:
         """Return the address and the key for OpenAI's protocol: a key goes to its own server only."""

@@ -14,6 +14,7 @@ from agents.app.join.command import run_call
 from bella_vista.app import APP
 from bella_vista.settings import Settings
 from tests.agents.app.join.played_agent import CODE, played_agent
+from tests.commands import main
 from tests.livekit import LiveKit, new_identity, until
 
 OTHER_SECRET = "another-servers-secret-which-this-one-does-not-know"
@@ -160,3 +161,30 @@ def test_no_agent_is_told_with_what_to_do(
     assert (code, told.out) == (1, "")
     assert "bella-vista" in told.err
     assert "python -m bella_vista dev" in told.err
+
+
+@pytest.mark.parametrize("option", ["--microphone", "--loudspeaker"])
+def test_a_sound_file_without_speech_is_refused(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["join", option, "guest.wav"])
+
+    assert stopped.value.code == 2
+    assert "need --speech" in capsys.readouterr().err
+
+
+def test_a_microphone_that_is_no_sound_is_refused_before_anything_is_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LIVEKIT_URL", "ws://127.0.0.1:1")
+    monkeypatch.setenv("LIVEKIT_API_KEY", "devkey")
+    monkeypatch.setenv("LIVEKIT_API_SECRET", "secret")
+    monkeypatch.setattr("sys.stdin", None)
+    file = tmp_path / "song.mp3"
+    file.write_bytes(b"ID3")
+    with pytest.raises(SystemExit) as stopped:
+        main(["join", "--speech", "--microphone", str(file)])
+
+    assert stopped.value.code == 2
+    assert "song.mp3: is no WAV file" in capsys.readouterr().err

@@ -1,0 +1,144 @@
+"""The language models of what users may say, as files that are made once and found again."""
+
+import hashlib
+import logging
+import os
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from agents.app.local_speech.pronunciations import pronunciations
+from agents.app.local_speech.trigrams import arpa
+
+logger = logging.getLogger(__name__)
+
+OPEN = "open"
+"""The kind of answer that any sentence may be."""
+
+_FORM = 1
+"""Changes when the files are made in another way, so that those made before are not used."""
+
+_DICTIONARY = "words.dict"
+_UNSAYABLE = re.compile(r"[^a-z' ]+")
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModels:
+    """Where the files of an application's language models are.
+
+    Args:
+        dictionary: The words and their pronunciations.
+        by_kind: The trigrams for each kind of answer that is expected.
+        written: Writes what was heard as it is typed.
+    """
+
+    dictionary: Path
+    by_kind: Mapping[str, Path]
+    written: Callable[[str], str] = str
+
+
+def language_models(
+    sentences: Mapping[str, Sequence[str]], *, folder: Path | None = None
+) -> LanguageModels:
+    """Make the language models of what users may say, or find those made before.
+
+    Args:
+        sentences: The sentences users may say for each kind of answer that is expected, ``open`` among
+            them; a sentence that is there twice is twice as probable.
+        folder: Where they are kept; the user's cache by default.
+
+    Raises:
+        ValueError: There are no sentences for ``open``.
+        OSError: The files cannot be written.
+    """
+    if not sentences.get(OPEN):
+        raise ValueError("no sentences for the kind of answer 'open'")
+    said = {kind: [plain(one) for one in some] for kind, some in sentences.items()}
+    folder = folder or user_cache_path("typed-handoffs") / "local-speech"
+    made = folder / _fingerprint(said)
+    if not made.is_dir():
+        _make(said, made)
+    return LanguageModels(made / _DICTIONARY, {kind: made / f"{kind}.arpa" for kind in said})
+
+
+def plain(text: str) -> str:
+    """Return a text as the recogniser's words: lower case, without signs.
+
+    >>> plain("I'd like a Béchamel, please.")
+    "i'd like a bechamel please"
+    """
+    bare = unicodedata.normalize("NFKD", text.casefold().replace("\u2019", "'"))
+    bare = "".join(sign for sign in bare if not "\u0300" <= sign <= "\u036f")
+    words = _UNSAYABLE.sub(" ", bare).split()
+    return " ".join(word for word in (word.strip("'") for word in words) if word)
+
+
+def _fingerprint(said: Mapping[str, Iterable[str]]) -> str:
+    digest = hashlib.sha256(f"{_FORM} {_model_of_sounds()}".encode())
+    for program in ("t2p", "espeak-ng", "espeak"):
+        digest.update(str(shutil.which(program)).encode())
+    for kind, some in said.items():
+        digest.update(f"\n[{kind}]\n".encode())
+        digest.update("\n".join(some).encode())
+    return digest.hexdigest()[:32]
+
+
+def _make(said: Mapping[str, Sequence[str]], made: Path) -> None:
+    made.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=made.parent))
+    try:
+        words = sorted({word for some in said.values() for one in some for word in one.split()})
+        entries = _dictionary(words)
+        known = {entry.partition(" ")[0] for entry in entries}
+        (draft / _DICTIONARY).write_text("\n".join(entries) + "\n", encoding="ascii")
+        for kind, some in said.items():
+            usable = [one for one in some if known.issuperset(one.split())]
+            (draft / f"{kind}.arpa").write_text(arpa(usable), encoding="ascii")
+        with suppress(OSError):
+            os.replace(draft, made)  # another process may have made it meanwhile
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    if not made.is_dir():
+        raise OSError(f"{made}: cannot be made")
+
+
+def _dictionary(words: Sequence[str]) -> list[str]:
+    """Return the lines of a dictionary; a word's further pronunciations are numbered."""
+    known: dict[str, list[str]] = {}
+    wanted = {*words}
+    with _usual_dictionary().open(encoding="utf-8") as lines:
+        for line in lines:
+            entry, _, phones = line.strip().partition(" ")
+            word = entry.partition("(")[0]
+            if word in wanted:
+                known.setdefault(word, []).append(phones)
+    missing = [word for word in words if word not in known]
+    for word, ways in pronunciations(missing).items():
+        if ways:
+            known[word] = list(ways)
+    if unknown := [word for word in missing if word not in known]:
+        logger.warning("%d words have no pronunciation and are not heard", len(unknown))
+    return [
+        f"{word}({number}) {phones}" if number > 1 else f"{word} {phones}"
+        for word in sorted(known)
+        for number, phones in enumerate(dict.fromkeys(known[word]), start=1)
+    ]
+
+
+def _usual_dictionary() -> Path:
+    from pocketsphinx import get_model_path
+
+    return Path(get_model_path("en-us/cmudict-en-us.dict"))
+
+
+def _model_of_sounds() -> str:
+    from importlib.metadata import version
+
+    return version("pocketsphinx")
