@@ -13,6 +13,7 @@ from agents.app.doctor.findings import Finding, Severity, fault, ok, warning
 from agents.app.doctor.models import check_models, check_speech
 from agents.app.doctor.ports import check_ports
 from agents.app.doctor.server import check_server
+from agents.app.doctor.web import check_web
 from agents.app.faults import InputError
 from agents.app.models.choice import language_model
 from agents.app.setting_values import LOCAL
@@ -57,16 +58,13 @@ def check_settings(
     **options: str | None,
 ) -> tuple[list[Finding], AppSettings | None, frozenset[str]]:
     """Check the settings; returns findings, usable settings, and the names of invalid ones."""
-    findings = [
-        warning("settings", f"unknown setting {name}; see .env.example")
-        for name in app.settings.unknown()
-    ]
+    findings = [warning("settings", told) for told in app.settings.unknown()]
     if not has_livekit_settings():
         findings.append(
             warning(
                 "rooms",
-                "no LiveKit server is configured: `console` works without one; `dev --server FILE` runs one here, or"
-                " set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET",
+                "no LiveKit server is configured: `console` works without one, and `dev` runs one here;"
+                " else set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET",
             )
         )
         wanted = app.settings.read
@@ -116,6 +114,9 @@ async def check_all(
     if is_valid("health", "metrics"):
         for found in await check_ports(settings):
             yield found
+    if is_valid("web", "staff"):
+        for found in await check_web(app, settings):
+            yield found
 
 
 async def check_application(
@@ -133,7 +134,7 @@ async def check_application(
     except InputError as error:
         first, *others = error.faults
         more = f"; {len(others) + 1} in all" if others else ""
-        findings.append(fault(name, f"{first}{more}"))
+        findings.append(fault(name, f"{first.removeprefix(f'{name}: ')}{more}"))
     try:
         app.make_parts()
         for made in context:
@@ -142,4 +143,5 @@ async def check_application(
                 await language_model(app, made, settings).aclose()
     except InputError as error:
         return owner, [*findings, *(fault("application", told) for told in error.faults)]
-    return owner, [*findings, ok("application", f"its agents and {app.a_noun} can be made")]
+    what = f"its agents and {app.a_noun}" if context else "its agents"
+    return owner, [*findings, ok("application", f"{what} can be made")]

@@ -1,0 +1,223 @@
+"""Runs the web server as a process."""
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import uvicorn
+from livekit import api
+
+from agents.app.app import AnyApp, Environment
+from agents.app.dispatch.dispatcher import UNANSWERED
+from agents.app.join.room_access import KeysRefused
+from agents.app.livekit_server import USUAL_PORT, LocalServer
+from agents.app.serving.logs import log_as_worker
+from agents.app.serving.worker_child import WorkerChild, child_environment
+from agents.app.settings import AppSettings, SettingsFaults
+from agents.app.states import list_states, open_store
+from agents.app.terminal.signals import ctrl_c_alone, on_signals
+from agents.app.terminal.stdio import say
+from agents.app.web.server import WebServer
+
+logger = logging.getLogger(__name__)
+
+_STOP_S = 3
+"""How long requests may take to end when the server is told to stop, in seconds."""
+
+_CONNECTIONS = 1000
+"""How many connections are served at once; further ones are answered 503."""
+
+_BACKLOG = 128
+_FAILED = 1
+
+
+def run_web(app: AnyApp, settings: AppSettings) -> int:
+    """Serve an application's page and its token endpoint until a signal; returns the exit code.
+
+    Args:
+        app: The application.
+        settings: The settings, checked for rooms.
+
+    Raises:
+        InputError: The settings, a file or the database cannot be used.
+    """
+    log_as_worker(settings.secrets, application=app.package)
+    return asyncio.run(_run(app, settings))
+
+
+async def _run(app: AnyApp, settings: AppSettings) -> int:
+    stopped = asyncio.Event()
+    with on_signals(stopped.set, "SIGINT", "SIGTERM"):
+        async with serving(app, settings) as url:
+            say(f"ready {url}")
+            await stopped.wait()
+    return 0
+
+
+def run_demo(app: AnyApp, server: Path, **options: object) -> int:
+    """Serve the page, the agents and a LiveKit server, on this machine only, until a signal.
+
+    Args:
+        app: The application.
+        server: The LiveKit server's program.
+        options: Command-line options by name; ``None`` means not given.
+
+    Returns:
+        The exit code: 0 after a signal, 1 if the agents end before.
+
+    Raises:
+        InputError: The settings, a file or the database cannot be used, or the LiveKit server does not start.
+    """
+    with ctrl_c_alone():
+        return asyncio.run(_run_demo(app, server, options))
+
+
+async def _run_demo(app: AnyApp, server: Path, options: Mapping[str, Any]) -> int:
+    stopped = asyncio.Event()
+    with on_signals(stopped.set, "SIGINT", "SIGTERM"):
+        demo = asyncio.create_task(_demo(app, server, options))
+        stop = asyncio.create_task(stopped.wait())
+        try:
+            await asyncio.wait((demo, stop), return_when=asyncio.FIRST_COMPLETED)
+            return demo.result() if demo.done() else 0
+        finally:
+            for task in (demo, stop):
+                task.cancel()
+            await asyncio.gather(demo, stop, return_exceptions=True)
+
+
+async def _demo(app: AnyApp, server: Path, options: Mapping[str, Any]) -> int:
+    """Serve until cancelled, or until the agents end; returns the exit code."""
+    async with LocalServer(server, port=USUAL_PORT) as local:
+        os.environ.update(local.environment)
+        settings = app.settings.read_for_rooms(**options)
+        log_as_worker(settings.secrets, application=app.package, plain=True)
+        agents = await WorkerChild.start(app.path, child_environment(app))
+        try:
+            async with serving(app, settings) as url:
+                if await agents.is_registered():
+                    say(f"ready {url}")
+                    await agents.ended()
+                return agents.exit_code or _FAILED
+        finally:
+            await agents.close()
+
+
+@asynccontextmanager
+async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
+    """Serve for a while; gives the address.
+
+    Args:
+        app: The application.
+        settings: The settings, checked for rooms.
+
+    Raises:
+        InputError: The port, a file or the database cannot be used.
+    """
+    environment = Environment.of(settings)
+    context = app.make_context(environment)
+    app.make_parts()
+    with closing(_listening(settings)) as listening:
+        async with (
+            open_store(app, settings.database, app.owner_of(context)) as store,
+            livekit_api(settings) as rooms,
+        ):
+            await list_states(app, store, 1)
+            await _check_keys(rooms)
+            await environment.live.refresh(store)
+            web = WebServer(app, settings, context, store, rooms, environment.live)
+            config = uvicorn.Config(
+                web.asgi(),
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                # A proxy's headers are read by the application, only from those it is told to trust.
+                proxy_headers=False,
+                limit_concurrency=_CONNECTIONS,
+                timeout_graceful_shutdown=_STOP_S,
+            )
+            server = _Server(config)
+            running = asyncio.create_task(server.serve(sockets=[listening]))
+            ready = asyncio.create_task(server.ready.wait())
+            try:
+                await asyncio.wait((running, ready), return_when=asyncio.FIRST_COMPLETED)
+                yield _address(listening)
+            finally:
+                ready.cancel()
+                server.should_exit = True
+                await web.end_streams()
+                await running
+
+
+def livekit_api(settings: AppSettings) -> api.LiveKitAPI:
+    """Return the LiveKit server's API, with its keys; to be closed."""
+    secret = settings.livekit_api_secret
+    return api.LiveKitAPI(
+        settings.livekit_url,
+        settings.livekit_api_key,
+        secret.get_secret_value() if secret else None,
+        timeout=aiohttp.ClientTimeout(total=10),
+    )
+
+
+async def _check_keys(rooms: api.LiveKitAPI) -> None:
+    """Check that the server accepts our keys; one that does not answer may come up later.
+
+    Raises:
+        KeysRefused: It does not.
+    """
+    try:
+        await rooms.room.list_rooms(api.ListRoomsRequest(names=["-"]))
+    except api.TwirpError as error:
+        if error.status in (401, 403):
+            raise KeysRefused from None
+    except UNANSWERED as error:
+        logger.warning("LIVEKIT_URL: LiveKit server unreachable", extra={"error": error})
+
+
+class _Server(uvicorn.Server):
+    """A server whose process has its own signal handlers."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve."""
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals alone."""
+        yield
+
+
+def _listening(settings: AppSettings) -> socket.socket:
+    """Open the port.
+
+    Raises:
+        SettingsFaults: It cannot be opened.
+    """
+    host, port = settings.web_host, settings.web_port
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        where = f"{settings.variable('web_host')}, {settings.variable('web_port')}"
+        raise SettingsFaults(
+            [f"{where}: {host}:{port} cannot be opened ({error.strerror})"]
+        ) from None
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}/"

@@ -1,0 +1,124 @@
+"""The signed cookie that brings the same user back to the same room."""
+
+import re
+from dataclasses import dataclass, replace
+from secrets import token_hex
+
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agents.app.join.room_access import new_identity, new_room
+
+DAYS = 30
+"""How long a browser keeps the cookie, in days, from the last time it was set."""
+
+_LASTS_S = DAYS * 24 * 3600
+_MOST = 4
+"""How many cookies of one request are looked at."""
+
+_ID = re.compile(r"[a-z]+-[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A user of the page, as the server knows them again.
+
+    Args:
+        identity: Their identity in rooms; the state belongs to it.
+        room: Their room.
+    """
+
+    identity: str
+    room: str
+
+    @staticmethod
+    def new() -> "Visitor":
+        """Make a new visitor with an identity and a room that cannot be guessed."""
+        return Visitor(new_identity(), new_room())
+
+    def moved(self) -> "Visitor":
+        """Return the same user with a new room."""
+        return replace(self, room=new_room())
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A visitor that a cookie names.
+
+    Args:
+        cookie: The cookie's name.
+        visitor: The visitor.
+    """
+
+    cookie: str
+    visitor: Visitor
+
+
+class VisitorCookie:
+    """Writes and reads the cookie.
+
+    Nothing is stored here: the cookie holds the identity and the room, and a signature. Changing the
+    secret invalidates all of them.
+
+    A page may ask for two tokens before it has a cookie. Each answer's cookie has a name of its own then, so
+    that the browser keeps both, and it can be seen later which of the two was used.
+
+    Args:
+        name: The start of the cookie's name.
+        secret: Signs it.
+        application: The application's name: its cookies are no other's.
+        shared_with: The origins of pages on other sites that may call with the cookie.
+    """
+
+    def __init__(
+        self, name: str, secret: str, application: str, shared_with: frozenset[str] = frozenset()
+    ) -> None:
+        self._name = name
+        self._signer = URLSafeTimedSerializer(secret, salt=f"{application} visitor 1")
+        self._shared_with = shared_with
+
+    def read(self, request: Request) -> list[Known]:
+        """Return the visitors of a request's valid cookies; more than one only after two first requests at once."""
+        found = [
+            Known(name, visitor)
+            for name, written in request.cookies.items()
+            if name == self._name or name.startswith(f"{self._name}_")
+            if (visitor := self._visitor(written)) is not None
+        ]
+        return sorted(found, key=lambda one: one.cookie)[:_MOST]
+
+    def _visitor(self, written: str) -> Visitor | None:
+        try:
+            identity, room = self._signer.loads(written, max_age=_LASTS_S)
+        except (BadSignature, ValueError, TypeError):
+            return None
+        if not (_ID.fullmatch(str(identity)) and _ID.fullmatch(str(room))):
+            return None
+        return Visitor(str(identity), str(room))
+
+    def new(self, *, alone: bool) -> Known:
+        """Make a new visitor.
+
+        Args:
+            alone: Whether the browser asks for nothing else meanwhile.
+        """
+        name = self._name if alone else f"{self._name}_{token_hex(4)}"
+        return Known(name, Visitor.new())
+
+    def write(self, request: Request, response: Response, known: Known) -> None:
+        """Set the cookie, so that no script can read it and no other site can send it.
+
+        A page of a listed origin on another site gets one that the browser sends from there, which
+        it does only over https.
+        """
+        secure = request.url.scheme == "https"
+        other_site = secure and request.headers.get("origin") in self._shared_with
+        response.set_cookie(
+            known.cookie,
+            self._signer.dumps([known.visitor.identity, known.visitor.room]),
+            max_age=_LASTS_S,
+            httponly=True,
+            secure=secure,
+            samesite="none" if other_site else "lax",
+        )

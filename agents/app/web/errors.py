@@ -1,0 +1,74 @@
+"""The errors of the web server: ``{"error": {"type", "detail"}}`` with an HTTP status."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from pydantic import JsonValue
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+API = "/api/"
+"""The path below which every answer is JSON."""
+
+TYPES: Mapping[int, str] = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "timeout",
+    409: "conflict",
+    413: "too_large",
+    429: "too_many_requests",
+    500: "internal",
+    503: "unavailable",
+}
+"""The type of each status's errors."""
+
+
+class WebError(HTTPException):
+    """A request is refused.
+
+    Args:
+        status: The HTTP status; the error's type follows from it.
+        detail: What is wrong, for the developer of a page; it never repeats what was sent.
+        kind: Another type than the status's own.
+        headers: Headers of the response.
+        more: Further fields of the error.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        kind: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        more: Mapping[str, JsonValue] | None = None,
+    ) -> None:
+        super().__init__(status, detail, headers)
+        self.kind = kind or TYPES[status]
+        self.more = more or {}
+
+
+def error_response(error: HTTPException) -> Response:
+    """Write an error as JSON."""
+    if not isinstance(error, WebError):  # the framework's own: an unknown path, a wrong method
+        status = error.status_code
+        error = WebError(
+            status, error.detail, kind=TYPES.get(status, "failed"), headers=error.headers
+        )
+    body = {"error": {"type": error.kind, "detail": error.detail, **error.more}}
+    headers = {**(error.headers or {}), "Cache-Control": "no-store"}
+    return JSONResponse(body, error.status_code, headers=headers)
+
+
+async def on_http_exception(request: Request, error: Exception) -> Response:
+    """Answer an error: in JSON below ``/api/``, else in one line for a person."""
+    if not isinstance(error, HTTPException):
+        error = WebError(500, "Something is wrong here. Try again in a moment.")
+    if request.url.path.startswith(API):
+        return error_response(error)
+    phrase = HTTPStatus(error.status_code).phrase
+    return PlainTextResponse(f"{phrase}\n", error.status_code, headers=error.headers)

@@ -1,0 +1,261 @@
+"""The checks that every request passes: origin, rates, size; security headers; counts of refusals."""
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agents.app.web.errors import API, TYPES, WebError, error_response
+from rpc.gateway.rates import Rates
+
+logger = logging.getLogger(__name__)
+
+LARGEST_BODY = 16 * 1024
+"""The largest request body, in bytes."""
+
+BODY_S = 10.0
+"""How long a request's body may take to arrive, in seconds."""
+
+AT_ONCE, PER_SECOND = 60, 5.0
+"""The requests below ``/api/`` that one address may make at once, and then per second."""
+
+STRICT: Mapping[str, tuple[int, float]] = {
+    f"{API}token": (30, 0.5),
+    f"{API}agent": (15, 0.25),
+    f"{API}staff/login": (5, 0.1),
+}
+"""The same for single paths."""
+
+REFUSED = {status: kind for status, kind in TYPES.items() if status < 500 and status != 404}
+"""The statuses of refused requests, with the reason that is counted."""
+
+_LOG_EVERY_S = 1.0
+
+
+class Refusals:
+    """Counts refused requests by reason, and logs them at most once a second each.
+
+    Args:
+        clock: The present time in seconds; only differences count.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.counts: Counter[str] = Counter()
+        """By reason, since the start."""
+        self._clock = clock
+        self._logged_at: dict[str, float] = {}
+
+    def add(self, reason: str) -> None:
+        """Count a refusal. Neither the address nor anything that was sent is logged."""
+        self.counts[reason] += 1
+        now = self._clock()
+        if now - self._logged_at.get(reason, float("-inf")) >= _LOG_EVERY_S:
+            self._logged_at[reason] = now
+            logger.warning(
+                "request refused", extra={"reason": reason, "count": self.counts[reason]}
+            )
+
+
+class Origins:
+    """Refuses what pages of other origins ask for, and adds the security headers to every answer.
+
+    A request without an origin is no browser's call from another page, and is accepted.
+
+    Args:
+        app: What is protected.
+        allowed: The origins that may call beside the server's own.
+        headers: The headers of every answer.
+        refusals: Counts refusals.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        allowed: frozenset[str],
+        headers: Mapping[str, str],
+        refusals: Refusals,
+    ) -> None:
+        self._app = app
+        self._allowed = allowed
+        self._headers = headers
+        self._refusals = refusals
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                if (reason := REFUSED.get(message["status"])) and scope["path"].startswith(API):
+                    self._refusals.add(reason)
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+                if scope["scheme"] == "https":
+                    headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+            await send(message)
+
+        if scope["path"].startswith(API) and not self._may_call(scope):
+            told = WebError(403, "Pages of this origin may not call this server.")
+            await error_response(told)(scope, receive, send_with_headers)
+            return
+        await self._app(scope, receive, send_with_headers)
+
+    def _may_call(self, scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+        if origin is None or origin in self._allowed:
+            return True
+        try:
+            parts = urlsplit(origin)
+        except ValueError:
+            return False
+        # A proxy that ends TLS may not tell us of it; a page over http never counts as one over https.
+        schemes = ("https",) if scope["scheme"] == "https" else ("http", "https")
+        return parts.scheme in schemes and parts.netloc == headers.get("host", "").lower()
+
+
+class Limits:
+    """Limits the rate of requests below ``/api/`` per address, and the size of their bodies.
+
+    Args:
+        app: What is protected.
+        clock: The present time in seconds; only differences count.
+    """
+
+    def __init__(self, app: ASGIApp, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._app = app
+        self._rates = Rates(at_once=AT_ONCE, per_second=PER_SECOND, clock=clock)
+        self._strict = {
+            path: Rates(at_once=at_once, per_second=per_second, clock=clock)
+            for path, (at_once, per_second) in STRICT.items()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or not scope["path"].startswith(API):
+            await self._app(scope, receive, send)
+            return
+        try:
+            self._check_rate(scope)
+            body = await _body(scope, receive)
+        except WebError as refusal:
+            await error_response(refusal)(scope, receive, send)
+            return
+        if body is not None:
+            await self._app(scope, _replayed(body, receive), send)
+
+    def _check_rate(self, scope: Scope) -> None:
+        address = network_of(scope["client"][0] if scope.get("client") else "")
+        of_path = self._strict.get(scope["path"])
+        for rates in (self._rates, *((of_path,) if of_path is not None else ())):
+            wait_ms = rates.take(address)
+            if wait_ms is not None:
+                seconds = -(-wait_ms // 1000)
+                raise WebError(
+                    429,
+                    f"Too many requests: try again in {seconds} s.",
+                    headers={"Retry-After": str(seconds)},
+                )
+            rates.done(address)
+
+
+def network_of(address: str) -> str:
+    """Return the network that counts as one address: of IPv6 one household has 64 bits.
+
+    >>> network_of("192.0.2.7"), network_of("2001:db8::1:2"), network_of("::ffff:192.0.2.7")
+    ('192.0.2.7', '2001:db8::', '192.0.2.7')
+    """
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return address[:64]
+    if not isinstance(known, IPv6Address):
+        return str(known)
+    if known.ipv4_mapped is not None:
+        return str(known.ipv4_mapped)
+    return str(IPv6Address(int(known) >> 64 << 64))
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes | None:
+    """Read the whole body; ``None`` if the client has gone."""
+    told = Headers(scope=scope).get("content-length", "0")
+    too_large = WebError(413, f"The body may have at most {LARGEST_BODY} bytes.")
+    if not told.isdecimal() or int(told) > LARGEST_BODY:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_S):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                body += message.get("body", b"")
+                if len(body) > LARGEST_BODY:
+                    raise too_large
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError:
+        raise WebError(408, "The body did not arrive in time.") from None
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    waiting = [body]
+
+    async def replay() -> Message:
+        if waiting:
+            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
+        return await receive()
+
+    return replay
+
+
+def security_headers(livekit_url: str, origins: Iterable[str]) -> dict[str, str]:
+    """Return the headers of every answer.
+
+    Args:
+        livekit_url: The LiveKit server's address, to which pages connect.
+        origins: The origins that may show the page in a frame.
+    """
+    policy = {
+        "default-src": "'self'",
+        "connect-src": " ".join(("'self'", *_addresses(livekit_url))),
+        "img-src": "'self' data: blob:",
+        "media-src": "'self' blob: data:",
+        "worker-src": "'self' blob:",
+        "style-src": "'self' 'unsafe-inline'",
+        "object-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'self'",
+        "frame-ancestors": " ".join(("'self'", *sorted(origins))),
+    }
+    return {
+        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+        "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
+        "Cross-Origin-Opener-Policy": "same-origin",
+    }
+
+
+def _addresses(livekit_url: str) -> list[str]:
+    """Return what LiveKit's client connects to: signalling, and validation over HTTP.
+
+    >>> _addresses("wss://rooms.example:7443")
+    ['wss://rooms.example:7443', 'https://rooms.example:7443']
+    """
+    parts = urlsplit(livekit_url)
+    hosts = [parts.netloc]
+    if (parts.hostname or "").endswith(".livekit.cloud"):  # it names servers of other regions
+        hosts.append("*.livekit.cloud")
+    web = {"ws": "http", "wss": "https"}[parts.scheme]
+    return [f"{scheme}://{host}" for host in hosts for scheme in (parts.scheme, web)]

@@ -1,0 +1,265 @@
+"""The web server's routes."""
+
+import asyncio
+import gzip
+import hashlib
+import json
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Generic
+
+from livekit import api
+from pydantic import JsonValue
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from agents.app.app import App
+from agents.app.declaration import named_faults
+from agents.app.dispatch.dispatcher import UNANSWERED, Dispatcher
+from agents.app.live import LiveSettings
+from agents.app.parts import C, S
+from agents.app.setting_values import listed
+from agents.app.settings import AppSettings
+from agents.app.states import StateFaults, show_state
+from agents.app.web.arrivals import Arrivals
+from agents.app.web.cookies import Known, Visitor, VisitorCookie
+from agents.app.web.errors import API, WebError, on_http_exception
+from agents.app.web.page import PageFiles, no_page
+from agents.app.web.protection import Limits, Origins, Refusals, security_headers
+from agents.app.web.staff import StaffDesk, unavailable
+from agents.app.web.tokens import TokenRequest, json_object, token_reply
+from state.shared import SqlStore, StateError
+
+logger = logging.getLogger(__name__)
+
+_NO_STORE = {"Cache-Control": "no-store"}
+_NO_COOKIE = "There is no valid cookie: ask for a token first."
+
+
+class WebServer(Generic[S, C]):
+    """Answers the requests of an application's pages.
+
+    Args:
+        app: The application.
+        settings: The settings, checked for rooms.
+        context: The context of the rules.
+        store: Keeps the states.
+        server: The LiveKit server's API.
+        live: The settings that staff change.
+    """
+
+    def __init__(
+        self,
+        app: App[S, C],
+        settings: AppSettings,
+        context: C,
+        store: SqlStore,
+        server: api.LiveKitAPI,
+        live: LiveSettings,
+    ) -> None:
+        self._app = app
+        self._settings = settings
+        self._origins = frozenset(listed(settings.web_origins))
+        self._context = context
+        self._store = store
+        self._live = live
+        self._staff = (
+            StaffDesk(app, settings, context, store, live)
+            if settings.staff_password_hash is not None
+            else None
+        )
+        self.refusals = Refusals()
+        self.arrivals = Arrivals(Dispatcher(server, noun=app.noun), settings.agent_name)
+        secret = settings.livekit_api_secret
+        self._cookie = VisitorCookie(
+            f"{app.prefix}_visitor",
+            secret.get_secret_value() if secret is not None else "",
+            app.name,
+            self._origins,
+        )
+
+    def asgi(self) -> Starlette:
+        """Return the ASGI application; while it lives, agents are brought to users who join."""
+        settings, origins = self._settings, self._origins
+        url = settings.web_livekit_url or settings.livekit_url or ""
+        middleware = [
+            Middleware(
+                Origins,
+                allowed=origins,
+                headers=security_headers(url, origins),
+                refusals=self.refusals,
+            ),
+            Middleware(
+                CORSMiddleware,
+                allow_origins=sorted(origins),
+                allow_credentials=True,
+                allow_methods=["GET", "POST", "PUT"],
+                allow_headers=["Content-Type"],
+                max_age=600,
+            ),
+            Middleware(Limits),
+        ]
+        if settings.web_proxies:
+            proxies = Middleware(ProxyHeadersMiddleware, trusted_hosts=settings.web_proxies)
+            middleware.insert(0, proxies)
+        return Starlette(
+            routes=self._routes(),
+            middleware=middleware,
+            exception_handlers={HTTPException: on_http_exception, Exception: on_http_exception},
+            lifespan=self._lifespan,
+        )
+
+    def _routes(self) -> list[BaseRoute]:
+        reads = [
+            Route(f"{API}{name}", self._document(name, read), methods=["GET"])
+            for name, read in self._app.web.documents.items()
+        ]
+        return [
+            Route("/healthz", _healthy, methods=["GET"]),
+            Route(f"{API}token", self._token, methods=["POST"]),
+            Route(f"{API}agent", self._agent, methods=["POST"]),
+            Route(f"{API}leave", self._leave, methods=["POST"]),
+            Route(f"{API}{self._app.noun}", self._state, methods=["GET"]),
+            *reads,
+            *(self._staff.routes() if self._staff is not None else [Route("/staff", _no_route)]),
+            Route(f"{API}{{rest:path}}", _no_route, methods=["GET", "POST", "PUT", "DELETE"]),
+            self._page(),
+        ]
+
+    def _page(self) -> BaseRoute:
+        folder = self._settings.web_page or self._app.web.page
+        if folder is None or not (folder / "index.html").is_file():
+            return Route("/", no_page(folder, self._app.command))
+        return Mount("/", PageFiles(folder, self._greet))
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        waiting = asyncio.create_task(self.arrivals.run())
+        try:
+            yield
+        finally:
+            waiting.cancel()
+            with suppress(asyncio.CancelledError):
+                await waiting
+
+    async def end_streams(self) -> None:
+        """End the answers that would not end by themselves."""
+        if self._staff is not None:
+            await self._staff.board.aclose()
+
+    # -- the visitor's calls -----------------------------------------------------------------------
+
+    def _greet(self, request: Request, response: Response) -> None:
+        """Set the cookie with the page, so that tokens that it asks for at once are one user's."""
+        if not self._cookie.read(request):
+            self._cookie.write(request, response, self._cookie.new(alone=True))
+
+    async def _token(self, request: Request) -> Response:
+        asked = TokenRequest.parse(await request.body(), self._settings.agent_name)
+        known = await self._known(request) or self._cookie.new(alone=False)
+        reply = token_reply(known.visitor, asked.participant_name, self._settings)
+        self.arrivals.expect(known.visitor)
+        response = JSONResponse(reply, 201, headers=_NO_STORE)
+        self._cookie.write(request, response, known)
+        return response
+
+    async def _agent(self, request: Request) -> Response:
+        await _nothing_asked(request)
+        visitor = await self._visitor(request)
+        try:
+            await self.arrivals.bring(visitor)
+        except UNANSWERED as error:
+            logger.warning("no agent dispatched", extra={"error": error})
+            raise WebError(
+                503, "The LiveKit server does not answer: try again in a moment."
+            ) from None
+        return Response(status_code=202, headers=_NO_STORE)
+
+    async def _leave(self, request: Request) -> Response:
+        await _nothing_asked(request)
+        known = await self._known(request)
+        response = Response(status_code=204, headers=_NO_STORE)
+        if known is not None:
+            moved = Known(known.cookie, known.visitor.moved())
+            self._cookie.write(request, response, moved)
+        return response
+
+    async def _state(self, request: Request) -> Response:
+        visitor, noun = await self._visitor(request), self._app.noun
+        try:
+            state_id = await self._store.leases.last(visitor.identity)
+            if state_id is None:
+                raise WebError(404, f"There is no {noun} yet.")
+            _, view = await show_state(self._app, self._store, state_id)
+        except (StateError, StateFaults) as error:
+            raise unavailable(error) from None
+        return JSONResponse({"version": view["version"], noun: view}, headers=_NO_STORE)
+
+    async def _visitor(self, request: Request) -> Visitor:
+        known = await self._known(request)
+        if known is None:
+            raise WebError(401, _NO_COOKIE)
+        return known.visitor
+
+    async def _known(self, request: Request) -> Known | None:
+        """Return the visitor of a request's cookie; of several, the one who has come."""
+        known = self._cookie.read(request)
+        if len(known) > 1:
+            for one in known:
+                if self.arrivals.has_come(one.visitor) or await self._has_had_one(one.visitor):
+                    return one
+        return known[0] if known else None
+
+    async def _has_had_one(self, visitor: Visitor) -> bool:
+        try:
+            return await self._store.leases.last(visitor.identity) is not None
+        except StateError as error:
+            raise unavailable(error) from None
+
+    def _document(
+        self, name: str, read: Callable[[C], JsonValue]
+    ) -> Callable[[Request], "asyncio.Future[Response]"]:
+        def write() -> bytes:
+            with named_faults(f"web.documents[{name!r}]"):
+                return json.dumps(
+                    read(self._context), ensure_ascii=False, separators=(",", ":")
+                ).encode()
+
+        async def answer(request: Request) -> Response:
+            await self._live.refresh(self._store)
+            body = await asyncio.to_thread(write)
+            tag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
+            headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+            if request.headers.get("if-none-match", "").removeprefix("W/") == tag:
+                return Response(status_code=304, headers=headers)
+            if "gzip" in request.headers.get("accept-encoding", ""):
+                body = await asyncio.to_thread(gzip.compress, body)
+                headers |= {"Content-Encoding": "gzip", "ETag": f"W/{tag}"}
+            return Response(body, media_type="application/json", headers=headers)
+
+        return answer  # type: ignore[return-value]
+
+
+def _healthy(request: Request) -> Response:
+    return JSONResponse({"status": "ok"}, headers=_NO_STORE)
+
+
+def _no_route(request: Request) -> Response:
+    raise WebError(404, "There is no such route.")
+
+
+async def _nothing_asked(request: Request) -> None:
+    """Refuse a body with fields: the route takes none.
+
+    Raises:
+        WebError: It has some.
+    """
+    if json_object(await request.body()):
+        raise WebError(400, "This takes no fields: send an empty object, or nothing.")
