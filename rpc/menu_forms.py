@@ -19,11 +19,38 @@ class GetMenuRequest(Request):
     version: Annotated[Ask | None, Field(description="The menu version you have.")] = None
 
 
+class LeadMinutes(Shown):
+    """The minutes from an order to its handover; null: not offered."""
+
+    pickup: int | None
+    delivery: int | None
+
+
+class HouseView(Shown):
+    """The restaurant as a page shows it above its menu."""
+
+    name: str
+    currency: Annotated[str, Field(description="Its ISO 4217 code.")]
+    open_now: bool
+    paused: Annotated[bool, Field(description="Whether staff take no orders just now.")]
+    opens_at: Annotated[
+        str | None,
+        Field(description="The next opening of a closed house: ISO 8601 with offset; else null."),
+    ]
+    hours: Annotated[
+        Mapping[str, tuple[str, ...]],
+        Field(description="The hours of each weekday in local time, as `17:30-01:00`."),
+    ]
+    lead_minutes: LeadMinutes
+    tips: Annotated[tuple[float, ...], Field(description="The percentages that are offered.")]
+
+
 class MenuSections(Shown):
     """The names of the menu's sections."""
 
     menu_version: str
     sections: tuple[str, ...]
+    house: HouseView
     cursor: Annotated[str | None, Field(description="For the next page; null: there are no more.")]
 
 
@@ -116,6 +143,14 @@ class SectionView(Shown):
     name: str
     served: tuple[ServedView, ...]
     dishes: tuple[DishView, ...]
+
+
+class WholeMenu(Shown):
+    """The whole menu, for a page before its call."""
+
+    menu_version: str
+    house: HouseView
+    sections: tuple[SectionView, ...]
 
 
 class MenuSection(Shown):

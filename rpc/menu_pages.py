@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
+
+from pydantic import JsonValue
 
 from rpc.menu_forms import (
     ChoiceView,
     DishView,
     GetMenuRequest,
+    HouseView,
+    LeadMinutes,
     MenuSection,
     MenuSections,
     MenuUnchanged,
@@ -16,13 +21,16 @@ from rpc.menu_forms import (
     PartChoice,
     SectionView,
     ServedView,
+    WholeMenu,
 )
 from rpc.page import wrong
 from state.commands import AddItem, ChangeItem
 from state.context import OrderContext
 from state.errors import NotFound
+from state.hours import is_open, next_opening
 from state.menu import Combo, Dish, Menu, OptionGroup, Served
-from state.menu.model import price_of
+from state.menu.model import WEEKDAYS, Restaurant, price_of
+from state.menu.values import Span
 from state.money import Cents
 from state.order import OrderState
 from state.shared import Command
@@ -74,8 +82,32 @@ class MenuPages:
         names = tuple(section.name for section in self.menu.sections)
         return names if self._combos is None else (*names, self._combos)
 
-    def answer(self, request: GetMenuRequest) -> MenuSections | MenuSection | MenuUnchanged:
+    def whole(self, now: datetime, *, paused: bool = False) -> WholeMenu:
+        """Return the whole menu at once, however long it is.
+
+        Args:
+            now: The present time.
+            paused: Whether staff take no orders.
+        """
+        parts = map(self._part, self.names)
+        return WholeMenu(
+            menu_version=self.menu.version,
+            house=house_view(self.menu.restaurant, now, paused=paused),
+            sections=tuple(
+                SectionView(name=part.name, served=part.served, dishes=part.dishes)
+                for part in parts
+            ),
+        )
+
+    def answer(
+        self, request: GetMenuRequest, now: datetime, *, paused: bool = False
+    ) -> MenuSections | MenuSection | MenuUnchanged:
         """Return the requested page.
+
+        Args:
+            request: The request.
+            now: The present time.
+            paused: Whether staff take no orders.
 
         Raises:
             NotFound: There is no such section; the facts list those there are.
@@ -86,9 +118,15 @@ class MenuPages:
             return MenuUnchanged(menu_version=version)
         start = self._start(request.cursor)
         if request.section is None:
-            names, after = _page(self.names, start, [len(n.encode()) + 3 for n in self.names])
+            house = house_view(self.menu.restaurant, now, paused=paused)
+            sizes = [len(name.encode()) + 3 for name in self.names]
+            beside = len(house.model_dump_json().encode())
+            names, after = _page(self.names, start, sizes, beside)
             return MenuSections(
-                menu_version=version, sections=tuple(names), cursor=self._cursor(after)
+                menu_version=version,
+                sections=tuple(names),
+                house=house,
+                cursor=self._cursor(after),
             )
         part = self._part(request.section)
         dishes, after = _page(part.dishes, start, part.sizes)
@@ -181,6 +219,43 @@ class MenuPages:
         return None if after is None else f"{self.menu.version}.{after}"
 
 
+def house_view(restaurant: Restaurant, now: datetime, *, paused: bool) -> HouseView:
+    """Return the restaurant as a page shows it above its menu."""
+    open_now = is_open(restaurant, now)
+    opens = None if open_now else next_opening(restaurant, now)
+    pickup, delivery = restaurant.pickup, restaurant.delivery
+    return HouseView(
+        name=restaurant.name,
+        currency=restaurant.currency,
+        open_now=open_now,
+        paused=paused,
+        opens_at=opens.isoformat() if opens is not None else None,
+        hours={day: _shown(restaurant.hours[day]) for day in WEEKDAYS},
+        lead_minutes=LeadMinutes(
+            pickup=pickup.lead_minutes if pickup is not None else None,
+            delivery=delivery.lead_minutes if delivery is not None else None,
+        ),
+        tips=tuple(float(percent) for percent in restaurant.tip.suggested),
+    )
+
+
+def whole_menu(context: OrderContext) -> dict[str, JsonValue]:
+    """Return the whole menu as JSON."""
+    pages = pages_of(context.menu)
+    return pages.whole(context.now(), paused=context.house().paused).model_dump(mode="json")
+
+
+_rendered: list[MenuPages] = []
+"""The pages of the present menu, shared by all calls of a process."""
+
+
+def pages_of(menu: Menu) -> MenuPages:
+    """Return the pages of a menu; those of the present one are kept."""
+    if not _rendered or _rendered[0].menu is not menu:
+        _rendered[:] = [MenuPages(menu)]
+    return _rendered[0]
+
+
 def meant(
     context: OrderContext, command: Command[OrderState, OrderContext]
 ) -> Command[OrderState, OrderContext]:
@@ -191,11 +266,13 @@ def meant(
     return command
 
 
-def _page(things: Sequence[T], start: int, sizes: Sequence[int]) -> tuple[list[T], int | None]:
+def _page(
+    things: Sequence[T], start: int, sizes: Sequence[int], beside: int = 0
+) -> tuple[list[T], int | None]:
     """Return as many items from ``start`` as fit on one page, and the start of the next page."""
     if start and start >= len(things):
         raise wrong("cursor", "unknown", "Unknown for this menu: start again without a cursor.")
-    room, end = LARGEST_PAGE - _ROUND, start
+    room, end = LARGEST_PAGE - _ROUND - beside, start
     while end < len(things) and (end == start or sizes[end] <= room):
         room -= sizes[end]
         end += 1
@@ -254,13 +331,11 @@ def _of_sizes(dish: Dish, prices: Mapping[str | None, Cents]) -> dict[str, int]:
 
 
 def _served(served: Sequence[Served]) -> tuple[ServedView, ...]:
-    return tuple(
-        ServedView(
-            days=when.days,
-            hours=tuple(f"{span.start:%H:%M}-{span.end:%H:%M}" for span in when.spans),
-        )
-        for when in served
-    )
+    return tuple(ServedView(days=when.days, hours=_shown(when.spans)) for when in served)
+
+
+def _shown(spans: Sequence[Span]) -> tuple[str, ...]:
+    return tuple(f"{span.start:%H:%M}-{span.end:%H:%M}" for span in spans)
 
 
 def _free_name(name: str, menu: Menu) -> str:

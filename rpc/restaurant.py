@@ -8,7 +8,7 @@ from pydantic import BaseModel, JsonValue
 
 from rpc.gateway import Caller
 from rpc.menu_forms import GetMenuRequest, MenuSection, MenuSections, MenuUnchanged
-from rpc.menu_pages import MenuPages, meant
+from rpc.menu_pages import meant, pages_of
 from rpc.page import ObjectType, PageMethod, PageSpec, Session, StateObject, contract
 from state.commands import (
     AddItem,
@@ -28,9 +28,11 @@ from state.commands import (
     StaffCommand,
 )
 from state.commands.base import line_of
+from state.commands.lines import Part
 from state.context import OrderContext
-from state.order import OrderLine, OrderState, Stage
+from state.order import LinePart, OrderLine, OrderState, Stage
 from state.shared import Applied, StateError
+from state.stages import ORDERING
 from state.view import OrderView, fulfilment_view, line_view, view
 
 GUEST, STAFF = "guest", "staff"
@@ -49,17 +51,12 @@ def order_contract() -> dict[str, Any]:
 
 # -- the menu --------------------------------------------------------------------------------------
 
-_rendered: list[MenuPages] = []
-"""The pages of the present menu, shared by all calls of a process."""
-
 
 async def _menu(
     session: Session[OrderState, OrderContext], request: GetMenuRequest, caller: Caller
 ) -> BaseModel:
-    menu = session.shared.context.menu
-    if not _rendered or _rendered[0].menu is not menu:
-        _rendered[:] = [MenuPages(menu)]
-    return _rendered[0].answer(request)
+    context = session.shared.context
+    return pages_of(context.menu).answer(request, context.now(), paused=context.house().paused)
 
 
 # -- the objects -----------------------------------------------------------------------------------
@@ -147,6 +144,23 @@ def _same_line(order: OrderState, command: AddItem, context: OrderContext) -> st
     return max(written, key=lambda line_id: order.times[f"lines/{line_id}"].updated_at)
 
 
+def _again(order: OrderState) -> Iterable[AddItem]:
+    """Return what was on an order that was placed; who orders it again may have to choose anew."""
+    if order.stage in ORDERING or order.stage in (Stage.CANCELLED, Stage.FAILED):
+        return
+    for line in order.order_items:
+        fields: dict[str, Any] = {"name": line.name, "quantity": line.quantity}
+        fields |= {"size": line.size} if line.size else {}
+        fields |= {"modifications": line.modifications} if line.modifications else {}
+        fields |= {"parts": tuple(map(_part_again, line.parts))} if line.parts else {}
+        fields |= {"note": line.note} if line.note else {}
+        yield AddItem(**fields)
+
+
+def _part_again(part: LinePart) -> Part:
+    return Part(name=part.name, size=part.size, modifications=part.modifications)
+
+
 def _part(
     name: str,
     data: Callable[[OrderState], Data],
@@ -196,5 +210,6 @@ ORDER_PAGE: PageSpec[OrderState, OrderContext] = PageSpec(
         ),
     ),
     resolve=meant,
+    repeat=_again,
 )
 """The declaration of the restaurant's page."""

@@ -72,6 +72,8 @@ class Rejected(Exception):
 
     code: ClassVar[int]
     type: ClassVar[str]
+    retry_after_ms: int | None = None
+    """How long to wait before the same request may succeed, in milliseconds."""
 
     def __init__(self, detail: str, **facts: JsonValue) -> None:
         super().__init__(detail)
@@ -86,6 +88,8 @@ class Rejected(Exception):
             reason=self.type,
             facts=self.facts,
             detail=self.detail,
+            retryable=self.retry_after_ms is not None,
+            retry_after_ms=self.retry_after_ms,
             version=version,
         )
 
@@ -135,11 +139,6 @@ class RateLimited(Rejected):
         super().__init__(detail, **facts)
         self.retry_after_ms = retry_after_ms
 
-    def error_object(self, version: int | None = None) -> ErrorObject:
-        """Return the error object for the caller, with the time to wait."""
-        error = super().error_object(version)
-        return error.model_copy(update={"retryable": True, "retry_after_ms": self.retry_after_ms})
-
 
 RETRY_MS = 500
 """How long a client should wait before it retries a request that is unavailable, in milliseconds."""
@@ -149,14 +148,7 @@ class NotYet(Rejected):
     """The method is still starting up; the same request may succeed in a moment."""
 
     code, type = 5003, "unavailable"
-
-    def error_object(self, version: int | None = None) -> ErrorObject:
-        """Return the error object for the caller, with the time to wait."""
-        return (
-            super()
-            .error_object(version)
-            .model_copy(update={"retryable": True, "retry_after_ms": RETRY_MS})
-        )
+    retry_after_ms = RETRY_MS
 
 
 STATE_CODES: Mapping[str, int] = {

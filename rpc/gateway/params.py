@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from rpc.gateway.errors import BadParams, Rejected, UnknownOperation
 from rpc.gateway.strict_json import BLANK, read, write
+from state.shared import explained
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -94,7 +95,7 @@ def _rejected(error: ValidationError, at: str) -> Rejected:
                 possible=[*possible],
             )
     errors: list[dict[str, JsonValue]] = [
-        {"path": _path(one["loc"], at), "code": one["type"], "detail": _words(one)}
+        {"path": _path(one["loc"], at), "code": one["type"], "detail": explained(one).rstrip(".")}
         for one in found[:MOST_ERRORS]
     ]
     first = errors[0]
@@ -102,12 +103,6 @@ def _rejected(error: ValidationError, at: str) -> Rejected:
     return BadParams(
         f"{first['path']}: {first['detail']}.{more}", field=first["path"], errors=[*errors]
     )
-
-
-def _words(one: Any) -> str:
-    if one["type"] == "extra_forbidden":
-        return "There is no such field here; leave it out"
-    return str(one["msg"]).removeprefix("Value error, ").rstrip(".")
 
 
 def _path(loc: Iterable[int | str], at: str) -> str:

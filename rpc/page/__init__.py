@@ -5,7 +5,7 @@ clients see it, and ``PageMethods`` are the gateway's methods over it.
 """
 
 from rpc.page.contract import ERRORS, MethodForm, contract, method_forms, push_forms
-from rpc.page.forms import LONGEST_SAID, PROTOCOL, Shown
+from rpc.page.forms import LONGEST_SAID, PROTOCOL, MicrophoneMode, Shown
 from rpc.page.methods import CALLS_KEPT, Again, Bind, PageMethods
 from rpc.page.objects import NotFound, wrong
 from rpc.page.session import (
@@ -16,6 +16,7 @@ from rpc.page.session import (
     Session,
     Spoken,
     Store,
+    Turns,
 )
 from rpc.page.spec import ObjectType, PageFaults, PageMethod, PageSpec, StateObject
 
@@ -30,6 +31,7 @@ __all__ = [
     "Conversation",
     "Listeners",
     "MethodForm",
+    "MicrophoneMode",
     "NotFound",
     "ObjectType",
     "PageFaults",
@@ -42,6 +44,7 @@ __all__ = [
     "Spoken",
     "StateObject",
     "Store",
+    "Turns",
     "contract",
     "method_forms",
     "push_forms",

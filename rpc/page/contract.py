@@ -59,6 +59,7 @@ def method_forms(spec: PageSpec[Any, Any]) -> dict[str, MethodForm]:
     found = {
         "hello": MethodForm(forms.HelloRequest, (spec.hello_reply,), every, (5003,)),
         "say": MethodForm(forms.SayRequest, (forms.SayReply,), (spec.user,), (4011, 4022, 5003)),
+        **_turn_forms(spec),
         f"get_{noun}_state": MethodForm(
             forms.GetStateRequest, (whole, forms.Unchanged, forms.StatePatch), every
         ),
@@ -83,6 +84,20 @@ def method_forms(spec: PageSpec[Any, Any]) -> dict[str, MethodForm]:
             tuple(STATE_CODES.values()),
         )
     return found
+
+
+def _turn_forms(spec: PageSpec[Any, Any]) -> dict[str, MethodForm]:
+    """Return the contracts of the methods of push-to-talk."""
+    requests: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
+        "start_turn": (forms.StartTurnRequest, forms.TurnReply),
+        "end_turn": (forms.EndTurnRequest, forms.TurnReply),
+        "cancel_turn": (forms.CancelTurnRequest, forms.TurnReply),
+        "set_microphone": (forms.SetMicrophoneRequest, forms.MicrophoneReply),
+    }
+    return {
+        name: MethodForm(request, (reply,), (spec.user,), (4022, 5003))
+        for name, (request, reply) in requests.items()
+    }
 
 
 def push_forms(spec: PageSpec[Any, Any]) -> dict[str, tuple[type[BaseModel], ...]]:
@@ -128,7 +143,7 @@ def contract(spec: PageSpec[Any, Any], title: str) -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         "protocol": forms.PROTOCOL,
-        "features": [*spec.all_features],
+        "features": [*spec.all_features, forms.PUSH_TO_TALK],
         "methods": {
             name: {
                 "description": _first(method.request.__doc__),

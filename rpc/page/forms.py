@@ -100,8 +100,14 @@ class HelloRequest(Request):
     """Join the call. Answered once you are the bound {user} and can be heard."""
 
 
-def hello_reply(noun: str, features: tuple[str, ...]) -> type[Shown]:
-    """Return the form of the reply to ``hello``."""
+def hello_reply(noun: str, features: tuple[str, ...], *, repeats: bool) -> type[Shown]:
+    """Return the form of the reply to ``hello``.
+
+    Args:
+        noun: The name of the state.
+        features: What clients can rely on.
+        repeats: Whether the reply has the commands that do the user's last state again.
+    """
     code = "Continues this {noun} in another room; for the {user} only."
     fields: dict[str, Any] = {
         "protocol": (Literal[1], PROTOCOL),
@@ -113,6 +119,15 @@ def hello_reply(noun: str, features: tuple[str, ...]) -> type[Shown]:
         "turn": (Annotated[int, Field(description="The number of user turns so far.")], ...),
         "resume_code": (Annotated[str | None, Field(description=code)], ...),
     }
+    if repeats:
+        last = "The commands that do the {user}'s last {noun} again; empty if there was none."
+        fields[f"last_{noun}"] = (
+            Annotated[
+                tuple[Annotated[dict[str, JsonValue], Filled("command")], ...],
+                Field(description=last),
+            ],
+            (),
+        )
     return create_model(
         "HelloReply", __base__=Shown, __doc__="The present state of the call.", **fields
     )
@@ -133,6 +148,50 @@ class SayReply(Shown):
     """The words were accepted."""
 
     turn: Annotated[int, Field(description="The number of this turn; `your_turn_to_speak` has it.")]
+
+
+# -- push-to-talk ----------------------------------------------------------------------------------
+
+PUSH_TO_TALK: Final = "push_to_talk"
+"""The feature that ``hello`` reports in a call with audio."""
+
+
+class StartTurnRequest(Request):
+    """Begin to speak: the agent stops and listens. Switches the microphone to push-to-talk."""
+
+
+class EndTurnRequest(Request):
+    """End the turn that was started. The answer comes at once, the words follow when they are transcribed."""
+
+
+class CancelTurnRequest(Request):
+    """End the turn that was started and forget what was said in it."""
+
+
+class TurnReply(Shown):
+    """The request was carried out."""
+
+    ok: Literal[True] = True
+    turn: Annotated[
+        int, Field(description="The number of this turn; of the last one if it was cancelled.")
+    ]
+
+
+MicrophoneMode = Literal["open", "push_to_talk"]
+"""What of the user's audio is heard: all of it, or what is said between ``start_turn`` and ``end_turn``."""
+
+
+class SetMicrophoneRequest(Request):
+    """Choose whether everything is heard, or only what is said between `start_turn` and `end_turn`."""
+
+    mode: MicrophoneMode
+
+
+class MicrophoneReply(Shown):
+    """The request was carried out."""
+
+    ok: Literal[True] = True
+    mode: MicrophoneMode
 
 
 # -- the state -------------------------------------------------------------------------------------
@@ -335,6 +394,20 @@ class StateChanged(Shown):
     patch: Patch
 
 
+class AnswerTimes(Shown):
+    """Where the time of an answer went, in milliseconds; what did not happen is left out."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    transcript: Annotated[
+        int | None, Field(description="From the end of speech to its transcript.")
+    ] = None
+    endpointing: Annotated[int | None, Field(description="To the end of the turn.")] = None
+    llm: Annotated[int | None, Field(description="To the first word of the answer.")] = None
+    tts: Annotated[int | None, Field(description="To the first sound.")] = None
+    total: Annotated[int | None, Field(description="All of it.")] = None
+
+
 class YourTurnToSpeak(Shown):
     """It is the {user}'s turn to speak."""
 
@@ -347,6 +420,10 @@ class YourTurnToSpeak(Shown):
     expects: Literal["open", "yes_no", "choice", "rating", "amount", "name", "contact"]
     choices: Annotated[tuple[str, ...], Field(description="The possible choices, if known.")] = ()
     text: Annotated[str | None, Field(description="A sentence for a screen reader.")] = None
+    latency_ms: Annotated[
+        AnswerTimes | None,
+        Field(description="Where the time of the answer went, if it was heard."),
+    ] = None
 
 
 class TurnTakenBack(Shown):

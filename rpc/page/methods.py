@@ -23,23 +23,31 @@ from rpc.page.contract import method_forms
 from rpc.page.forms import (
     AgentStateRequest,
     ApplyRequest,
+    CancelTurnRequest,
     Done,
+    EndTurnRequest,
     GetStateRequest,
     HelloRequest,
+    MicrophoneReply,
     SayReply,
     SayRequest,
+    SetMicrophoneRequest,
+    StartTurnRequest,
     StatePatch,
     SubscribeRequest,
+    TurnReply,
     Unchanged,
     UnsubscribeRequest,
 )
 from rpc.page.objects import wrong
-from rpc.page.session import C, CallOver, Listeners, S, Session
+from rpc.page.session import C, CallOver, Listeners, S, Session, Turns
 from rpc.page.spec import PageMethod, PageSpec
 from state.shared import Command, NotStored
 
 Again = Callable[[], Awaitable[None]]
 """Starts a new call after one has ended; returns once its ``Session`` is open."""
+
+_LOOK_EVERY_S = 0.02
 
 CALLS_KEPT = 20
 """How many earlier calls keep answering their idempotency keys."""
@@ -93,6 +101,10 @@ class PageMethods(Generic[S, C]):
         answers: dict[str, Callable[[Any, Caller], Awaitable[BaseModel]]] = {
             "hello": self._hello,
             "say": self._say,
+            "start_turn": self._start_turn,
+            "end_turn": self._end_turn,
+            "cancel_turn": self._cancel_turn,
+            "set_microphone": self._set_microphone,
             f"get_{noun}_state": self._get_state,
             f"{noun}.apply": self._apply,
             f"{noun}.subscribe": self._subscribe,
@@ -123,14 +135,19 @@ class PageMethods(Generic[S, C]):
         except asyncio.CancelledError:  # the caller's time is over before the call has opened
             raise NotYet("The agent is still starting. Call hello again in a moment.") from None
         session = self._open_session()
+        # A caller without a role was bound as the user just now.
+        is_user = caller.role in (None, self._spec.user)
+        given: dict[str, Any] = {f"{self._spec.noun}_id": session.state_id}
+        if self._spec.repeat is not None and is_user:
+            given[f"last_{self._spec.noun}"] = session.last
         return self._spec.hello_reply(
             agent=session.agent,
             version=session.shared.version,
+            features=(*self._spec.all_features, *session.features),
             active_agent=session.conversation.speaker,
             turn=session.conversation.turn,
-            # A caller without a role was bound as the user just now.
-            resume_code=session.resume_code if caller.role in (None, self._spec.user) else None,
-            **{f"{self._spec.noun}_id": session.state_id},
+            resume_code=session.resume_code if is_user else None,
+            **given,
         )
 
     async def _say(self, request: SayRequest, caller: Caller) -> SayReply:
@@ -143,6 +160,40 @@ class PageMethods(Generic[S, C]):
             await self._wait_for_new_call(self._again)
             turn = await self._open_session().say(request.text, caller, request.key)
         return SayReply(turn=turn)
+
+    async def _start_turn(self, request: StartTurnRequest, caller: Caller) -> TurnReply:
+        try:
+            turns = await self._turns()
+        except CallOver:
+            if self._again is None:
+                raise
+            await self._wait_for_new_call(self._again)
+            turns = await self._turns()
+        return TurnReply(turn=turns.start())
+
+    async def _end_turn(self, request: EndTurnRequest, caller: Caller) -> TurnReply:
+        return TurnReply(turn=self._open_session().started_turns().end())
+
+    async def _cancel_turn(self, request: CancelTurnRequest, caller: Caller) -> TurnReply:
+        return TurnReply(turn=self._open_session().started_turns().cancel())
+
+    async def _set_microphone(
+        self, request: SetMicrophoneRequest, caller: Caller
+    ) -> MicrophoneReply:
+        (await self._turns()).set_mode(request.mode)
+        return MicrophoneReply(mode=request.mode)
+
+    async def _turns(self) -> Turns:
+        """Return the control of spoken turns; wait a moment for a call that has just begun."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + rpc.page.session.SAY_S
+        while True:
+            try:
+                return self._open_session().turns()
+            except NotYet:
+                if loop.time() >= until:
+                    raise
+            await asyncio.sleep(_LOOK_EVERY_S)
 
     async def _wait_for_new_call(self, again: Again) -> None:
         """Wait until a new call has started, at most as long as ``say`` waits for storage."""

@@ -3,15 +3,16 @@
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
-from rpc.gateway import Caller, JsonText, VersionDemanded, View, Views
+from rpc.gateway import Caller, JsonText, NotYet, VersionDemanded, View, Views
 from rpc.gateway.history import compact
+from rpc.page.forms import PUSH_TO_TALK, MicrophoneMode
 from state.privacy import redact
 from state.shared import (
     Applied,
@@ -74,6 +75,35 @@ class Conversation(Protocol):
     def user_said(self, text: str) -> int:
         """Add what the user says; return its turn number, or the last one if the call is over."""
         ...
+
+
+class Turns(Protocol):
+    """The turns that the user begins and ends: ``agents.handoff.push_to_talk.PushToTalk`` implements this."""
+
+    def start(self) -> int:
+        """Begin a turn; return its number."""
+        ...
+
+    def end(self) -> int:
+        """End the turn; return its number. Refused without a turn."""
+        ...
+
+    def cancel(self) -> int:
+        """Forget the turn; return the number of the last one. Refused without a turn."""
+        ...
+
+    def set_mode(self, mode: MicrophoneMode) -> None:
+        """Open the microphone, or switch it to push-to-talk."""
+        ...
+
+
+class NoAudio(Refused):
+    """The call has no audio."""
+
+    code = "no_audio"
+
+    def __init__(self) -> None:
+        super().__init__("This call has no audio: use say.")
 
 
 class CallOver(Refused):
@@ -146,8 +176,11 @@ class Session(Generic[S, C]):
         state_id: The state's id as reported to clients.
         agent: The application's name as reported to clients.
         resume_code: Continues with this state in another room; only the user receives it.
+        last: The commands that do the user's last state again; only the user receives them.
         spoken: Messages with keys from an earlier process.
         store: Stores what is said before it is heard; without it, nothing said outlives this process.
+        turns: Returns the control of spoken turns, ``None`` until it is ready; without it the call has no
+            audio.
     """
 
     def __init__(
@@ -159,8 +192,10 @@ class Session(Generic[S, C]):
         state_id: str,
         agent: str,
         resume_code: str | None = None,
+        last: Sequence[Mapping[str, JsonValue]] = (),
         spoken: Iterable[Spoken] = (),
         store: Store | None = None,
+        turns: Callable[[], Turns | None] | None = None,
     ) -> None:
         self.spec = spec
         self.shared = shared
@@ -169,11 +204,13 @@ class Session(Generic[S, C]):
         self._id_key = f"{spec.noun}_id"
         self.agent = agent
         self.resume_code = resume_code
+        self.last = last
         self.views = Views(self._present)
         """The state's view at its latest versions; ``Subscribers`` reads the same object."""
         self._spoken: OrderedDict[str, Spoken] = OrderedDict()
         self._pending: dict[str, tuple[str, Saying]] = {}
         self._store = store
+        self._turns = turns
         for one in spoken:
             self._remember(one)
         self._over = False
@@ -182,6 +219,40 @@ class Session(Generic[S, C]):
     def end(self) -> None:
         """Make the state read-only because the call has ended; others may still change it elsewhere."""
         self._over = True
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features of this call that depend on it."""
+        return () if self._turns is None else (PUSH_TO_TALK,)
+
+    def turns(self) -> Turns:
+        """Return the control of spoken turns.
+
+        Raises:
+            CallOver: The call has ended.
+            NoAudio: The call has no audio.
+            NotYet: The audio is still starting.
+        """
+        if self._over:
+            raise CallOver(self.spec.noun)
+        if self._turns is None:
+            raise NoAudio
+        if (turns := self._turns()) is None:
+            raise NotYet("The audio is still starting. Try again in a moment.")
+        return turns
+
+    def started_turns(self) -> Turns:
+        """Return the control of spoken turns in order to end one.
+
+        Raises:
+            CallOver: The call has ended.
+            Refused: The call has no audio, so that no turn was started.
+            NotYet: The audio is still starting.
+        """
+        try:
+            return self.turns()
+        except NoAudio:
+            raise Refused("This call has no audio: use say.", reason="no_turn") from None
 
     def close(self) -> None:
         """Stop following the state's changes."""

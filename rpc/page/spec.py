@@ -129,6 +129,8 @@ class PageSpec(Generic[S, C]):
         features: Further features that ``hello`` reports.
         resolve: Translates a command from the terms of a page before it is applied.
         view_form: The form of the view, a model or a ``TypedDict``, for the contract.
+        repeat: Returns the commands that do a state of the user's again, for a client that offers them
+            when the next one begins.
 
     Raises:
         PageFaults: The declaration has faults; the error lists all of them.
@@ -143,6 +145,7 @@ class PageSpec(Generic[S, C]):
     features: tuple[str, ...] = ()
     resolve: Callable[[C, Command[S, C]], Command[S, C]] = _as_sent
     view_form: type[Any] | None = None
+    repeat: Callable[[S], Iterable[Command[S, C]]] | None = None
 
     def __post_init__(self) -> None:
         if faults := tuple(self._faults()):
@@ -189,7 +192,7 @@ class PageSpec(Generic[S, C]):
     @cached_property
     def hello_reply(self) -> type[BaseModel]:
         """The form of the reply to ``hello``."""
-        return forms.hello_reply(self.noun, self.all_features)
+        return forms.hello_reply(self.noun, self.all_features, repeats=self.repeat is not None)
 
     @cached_property
     def whole_state(self) -> type[BaseModel]:
@@ -239,6 +242,7 @@ class PageSpec(Generic[S, C]):
                     if objects.id_field not in kind.model_fields:
                         yield f"{kind.__name__} has no field {objects.id_field!r} for the id of {name!r}."
         taken = {"hello", "say", f"get_{self.noun}_state", "agent.state"}
+        taken |= {"start_turn", "end_turn", "cancel_turn", "set_microphone"}
         taken |= {f"{self.noun}.{word}" for word in ("apply", "subscribe", "unsubscribe")}
         for method in self.methods:
             if method.name in taken:

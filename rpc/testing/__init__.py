@@ -3,7 +3,7 @@
 from rpc.testing.agent import FakeAgent
 from rpc.testing.client import Answer, FakeClient, Received
 from rpc.testing.clock import FakeClock
-from rpc.testing.page import CallRefused, FakeConversation, FakePage
+from rpc.testing.page import CallRefused, FakeConversation, FakePage, FakeTurns
 from rpc.testing.room import FakeRoom, RoomError
 from rpc.testing.service import FakeService
 
@@ -17,6 +17,7 @@ __all__ = [
     "FakePage",
     "FakeRoom",
     "FakeService",
+    "FakeTurns",
     "Received",
     "RoomError",
 ]

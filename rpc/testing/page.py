@@ -1,15 +1,15 @@
 """An application's page without a room: its methods behind a gateway, called as clients call them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from livekit import rtc
 from pydantic import BaseModel
 
 from rpc.gateway import Caller, Forbidden, Gateway, Limits, View
-from rpc.page import Again, PageMethods, PageSpec, Session
-from state.shared import SharedState
+from rpc.page import Again, MicrophoneMode, PageMethods, PageSpec, Session, Turns
+from state.shared import Refused, SharedState
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -54,6 +54,49 @@ class CallRefused(Exception):
         super().__init__(f"{error.code} {self.told}")
 
 
+class FakeTurns:
+    """Spoken turns in which nothing is heard, as a call with audio has them."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        """What was asked for: ``start``, ``end``, ``cancel``, or a mode of the microphone."""
+        self._held = False
+
+    def start(self) -> int:
+        """Begin turn 2."""
+        self.done.append("start")
+        self._held = True
+        return 2
+
+    def end(self) -> int:
+        """End turn 2.
+
+        Raises:
+            Refused: It was not started.
+        """
+        self._let_go("end")
+        return 2
+
+    def cancel(self) -> int:
+        """Forget turn 2.
+
+        Raises:
+            Refused: It was not started.
+        """
+        self._let_go("cancel")
+        return 1
+
+    def set_mode(self, mode: MicrophoneMode) -> None:
+        """Note the mode."""
+        self.done.append(mode)
+
+    def _let_go(self, how: str) -> None:
+        if not self._held:
+            raise Refused("No turn was started: call start_turn first.", reason="no_turn")
+        self._held = False
+        self.done.append(how)
+
+
 class FakePage(Generic[S, C]):
     """The methods of an application's page over a state, for any ``PageSpec``: JSON in, JSON out.
 
@@ -68,6 +111,7 @@ class FakePage(Generic[S, C]):
         resume_code: The user's code for another room.
         speaker: The active agent.
         again: Starts a new call when something is said after the end.
+        turns: Returns the control of spoken turns; without it the call has no audio.
         open_at_once: Whether the session is open from the start.
     """
 
@@ -82,6 +126,7 @@ class FakePage(Generic[S, C]):
         resume_code: str | None = None,
         speaker: str = "agent",
         again: Again | None = None,
+        turns: Callable[[], Turns | None] | None = None,
         open_at_once: bool = True,
     ) -> None:
         self.spec = spec
@@ -97,6 +142,7 @@ class FakePage(Generic[S, C]):
             state_id=state_id,
             agent=agent,
             resume_code=resume_code,
+            turns=turns,
         )
         self.subscribed: list[str] = []
         """The identities subscribed to changes, oldest first."""

@@ -1,6 +1,8 @@
 """A restaurant's page as clients use it: JSON in, JSON out, through the gateway."""
 
-from rpc.page import Again
+from collections.abc import Callable
+
+from rpc.page import Again, Turns
 from rpc.restaurant import GUEST, ORDER_PAGE, STAFF
 from rpc.testing import CallRefused as Refusal
 from rpc.testing import FakePage
@@ -29,6 +31,7 @@ class Counter(FakePage[OrderState, OrderContext]):
         shared: SharedState[OrderState, OrderContext] | None = None,
         *,
         again: Again | None = None,
+        turns: Callable[[], Turns | None] | None = None,
         open_at_once: bool = True,
     ) -> None:
         self.bistro = Bistro(menu)
@@ -41,6 +44,7 @@ class Counter(FakePage[OrderState, OrderContext]):
             resume_code="abcd-efgh-jkmn",
             speaker="greeter",
             again=again,
+            turns=turns,
             open_at_once=open_at_once,
         )
 

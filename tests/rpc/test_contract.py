@@ -15,6 +15,7 @@ from rpc.gateway import ErrorObject
 from rpc.page import ERRORS, Shown, forms, method_forms
 from rpc.page.contract import ANY_CALL
 from rpc.restaurant import CONTRACT, ORDER_PAGE, order_contract
+from rpc.testing import FakeTurns
 from state.commands import GUEST_COMMANDS, STAFF_COMMANDS, OrderCommand
 from state.view import OrderView, view
 from tests.rpc.counter import COOK, Counter, Refusal
@@ -56,7 +57,7 @@ def test_every_reference_leads_to_a_form_and_every_form_is_used() -> None:
     assert named == set(told["$defs"])
 
 
-OPTIONAL = ("YourTurnToSpeak", "CallEnded")
+OPTIONAL = ("AnswerTimes", "YourTurnToSpeak", "CallEnded")
 """Pushes that leave out what there is not."""
 
 
@@ -98,7 +99,8 @@ def fits(value: Any, forms: tuple[type[BaseModel], ...]) -> bool:
 
 
 async def test_every_reply_has_its_form() -> None:
-    counter = await placed(Counter())
+    turns = FakeTurns()
+    counter = await placed(Counter(turns=lambda: turns))
     replied: set[str] = set()
     calls: list[tuple[str, dict[str, Any]]] = [
         ("hello", {}),
@@ -110,6 +112,8 @@ async def test_every_reply_has_its_form() -> None:
         ("get_menu", {}),
         ("get_menu", {"version": counter.bistro.menu.version}),
         ("order.apply", {"command": {"op": "call_person", "reason": "x"}}),
+        ("set_microphone", {"mode": "open"}),
+        ("start_turn", {}),
         ("order.subscribe", {}),
         ("order.unsubscribe", {}),
         ("agent.state", {"operation": "list"}),

@@ -30,6 +30,7 @@ async def test_hello_returns_the_state_of_the_call_and_a_resume_code() -> None:
         "active_agent": "greeter",
         "turn": 1,
         "resume_code": "abcd-efgh-jkmn",
+        "last_order": [],
     }
 
 

@@ -12,7 +12,7 @@ from rpc.gateway import AnyMethod, Caller, Limits, Method, Request
 from state.shared import Entry, SharedState
 from tests.rpc.gateway.shop import shop
 from tests.state.shared.board import Board, Score
-from tests.virtual_time import played
+from tests.virtual_time import in_virtual_time
 
 
 class Written:
@@ -97,22 +97,20 @@ async def test_what_is_stored_long_after_our_own_deadline_is_told_as_unknown() -
     assert refused.code == 5004
 
 
-def test_a_caller_who_gives_up_before_the_commit_has_changed_nothing() -> None:
-    async def story() -> None:
-        journal = Written()
-        shared = SharedState(Board(), None, journal=journal)
+@in_virtual_time
+async def test_a_caller_who_gives_up_before_the_commit_has_changed_nothing() -> None:
+    journal = Written()
+    shared = SharedState(Board(), None, journal=journal)
 
-        async with shop(scoring(shared)) as place:
-            first = asyncio.create_task(place.call("ada", "score", {"name": "Ada"}))
-            await journal.on_the_way.wait()
-            waiting = await place.call("sam", "score", {"name": "Sam"}, response_timeout=1.0)
-            journal.arrive()
+    async with shop(scoring(shared)) as place:
+        first = asyncio.create_task(place.call("ada", "score", {"name": "Ada"}))
+        await journal.on_the_way.wait()
+        waiting = await place.call("sam", "score", {"name": "Sam"}, response_timeout=1.0)
+        journal.arrive()
 
-            assert waiting.code == 5003
-            assert await first == {"version": 1}
-        assert shared.state.scores == {"Ada": 1}
-
-    played(story())
+        assert waiting.code == 5003
+        assert await first == {"version": 1}
+    assert shared.state.scores == {"Ada": 1}
 
 
 @pytest.mark.parametrize("rounds", range(12))

@@ -53,7 +53,7 @@ def test_a_version_is_a_whole_number_that_javascript_has(version: str) -> None:
 
 
 def test_a_key_has_255_characters_at_most() -> None:
-    with pytest.raises(BadParams, match="key: String should have at most 255 characters"):
+    with pytest.raises(BadParams, match="key: has to have at most 255 characters"):
         request(Do, '{"command":{"op":"rest"},"key":"%s"}' % ("k" * 256))
 
 

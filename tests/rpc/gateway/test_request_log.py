@@ -11,7 +11,7 @@ from livekit import rtc
 from rpc.gateway import Caller
 from rpc.gateway.request_log import LATER_S, LINES_AT_ONCE, RequestLog, fault_of
 from tests.rpc.gateway.shop import Nothing, Text, answering, shop
-from tests.virtual_time import played
+from tests.virtual_time import in_virtual_time
 
 CANARY = "canary-4111111111111111"
 
@@ -107,26 +107,24 @@ async def test_no_answer_waits_for_the_log(caplog: pytest.LogCaptureFixture) -> 
     assert (before, len(lines(caplog))) == (0, 1)
 
 
-def test_lines_are_written_a_few_at_a_time_in_their_order() -> None:
-    async def story() -> None:
-        log, written = RequestLog(), list[int]()
-        for number in range(100):
-            log.later(partial(written.append, number))
-        assert written == []
+@in_virtual_time
+async def test_lines_are_written_a_few_at_a_time_in_their_order() -> None:
+    log, written = RequestLog(), list[int]()
+    for number in range(100):
+        log.later(partial(written.append, number))
+    assert written == []
 
-        await asyncio.sleep(LATER_S * 1.5)
-        assert written == [*range(LINES_AT_ONCE + 10)]
-        await asyncio.sleep(LATER_S * 30)
-        assert written == [*range(100)]
+    await asyncio.sleep(LATER_S * 1.5)
+    assert written == [*range(LINES_AT_ONCE + 10)]
+    await asyncio.sleep(LATER_S * 30)
+    assert written == [*range(100)]
 
-        log.later(partial(written.append, 100))
-        await asyncio.sleep(LATER_S * 1.5)
-        log.later(partial(written.append, 101))
-        assert written == [*range(101)]
-        log.close()
-        assert written == [*range(102)]
-
-    played(story())
+    log.later(partial(written.append, 100))
+    await asyncio.sleep(LATER_S * 1.5)
+    log.later(partial(written.append, 101))
+    assert written == [*range(101)]
+    log.close()
+    assert written == [*range(102)]
 
 
 async def test_a_flood_does_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:

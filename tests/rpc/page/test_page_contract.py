@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from rpc.page import contract, method_forms
 from rpc.page.contract import ANY_CALL
+from rpc.testing import FakeTurns
 from tests.rpc.page.workshop import (
     DRIVER_1,
     MANAGER,
@@ -24,7 +25,7 @@ TOLD = contract(SPEC, "The workshop's RPC")
 
 def test_it_has_the_names_of_the_application() -> None:
     assert TOLD["title"] == "The workshop's RPC"
-    assert TOLD["features"] == [*SPEC.all_features]
+    assert TOLD["features"] == [*SPEC.all_features, "push_to_talk"]
     assert [*TOLD["methods"]] == [method.name for method in Workshop().methods.methods()]
     assert [*TOLD["pushes"]] == ["repair_state_changed", "your_turn_to_speak", "call_ended"]
     assert TOLD["methods"]["say"]["callers"] == ["driver"]
@@ -98,6 +99,11 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("repair.apply", {"command": {"op": "add_job", "work": "oil"}}, MECHANIC),
     ("get_repair_state", {"since": 1}, DRIVER_1),
     ("get_hours", {}, MANAGER),
+    ("set_microphone", {"mode": "open"}, DRIVER_1),
+    ("start_turn", {}, DRIVER_1),
+    ("end_turn", {}, DRIVER_1),
+    ("start_turn", {}, DRIVER_1),
+    ("cancel_turn", {}, DRIVER_1),
     ("repair.subscribe", {}, DRIVER_1),
     ("repair.unsubscribe", {}, DRIVER_1),
     (
@@ -117,7 +123,8 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 
 async def test_every_reply_has_one_form_and_every_form_is_replied() -> None:
-    page = Workshop()
+    turns = FakeTurns()
+    page = Workshop(turns=lambda: turns)
     forms = method_forms(SPEC)
     replied: set[str] = set()
     for method, payload, who in CALLS:
@@ -140,13 +147,18 @@ def fits(form: type[Any], reply: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("who", [DRIVER_1, MECHANIC, MANAGER])
 @pytest.mark.parametrize("name", method_forms(SPEC))
 async def test_the_contract_names_the_roles(name: str, who: str) -> None:
-    payload: dict[str, Any] = {"say": {"text": "x"}, "agent.state": {"operation": "list"}}.get(
-        name, {}
-    )
+    payloads: dict[str, dict[str, Any]] = {
+        "say": {"text": "x"},
+        "agent.state": {"operation": "list"},
+        "set_microphone": {"mode": "open"},
+    }
+    payload = payloads.get(name, {})
     if name == "repair.apply":
         payload = {"command": {"op": "add_job", "work": "oil"}}
 
     if who.removesuffix("-1") in TOLD["methods"][name]["callers"]:
-        await Workshop().call(name, payload, who)
+        turns = FakeTurns()
+        turns.start()
+        await Workshop(turns=lambda: turns).call(name, payload, who)
     else:
         assert (await Workshop().refused(name, payload, who))["code"] == 4003

@@ -14,7 +14,7 @@ from rpc.gateway import Caller, Gateway, Request
 from rpc.page import PageMethod, PageMethods, Session
 from state.shared import Entry, NotStored, SharedState
 from tests.rpc.page.workshop import DRIVER_1, SPEC, AddJob, Context, Repair, Workshop
-from tests.virtual_time import played
+from tests.virtual_time import in_virtual_time
 
 SECOND = 1.0
 """The least time that livekit gives a method, in seconds."""
@@ -122,11 +122,9 @@ EITHER = pytest.mark.parametrize(
 )
 
 
-def in_time(story: Callable[[Place], Awaitable[None]]) -> None:
-    async def told() -> None:
-        await story(Place())
-
-    played(told())
+@in_virtual_time
+async def in_time(story: Callable[[Place], Awaitable[None]]) -> None:
+    await story(Place())
 
 
 @EITHER

@@ -23,6 +23,8 @@ from tests.rpc.page.workshop import (
     jobs,
 )
 
+TURNS = ("start_turn", "end_turn", "cancel_turn", "set_microphone")
+
 
 class Twice(Finish):
     """Another command of the same name."""
@@ -81,6 +83,7 @@ def test_the_methods_are_named_by_the_noun() -> None:
     assert [method.name for method in Workshop().methods.methods()] == [
         "hello",
         "say",
+        *TURNS,
         "get_repair_state",
         "get_hours",
         "repair.apply",
@@ -98,6 +101,7 @@ def test_a_page_serves_no_more_than_is_declared() -> None:
     assert [method.name for method in page.methods.methods()] == [
         "hello",
         "say",
+        *TURNS,
         "get_repair_state",
         "repair.subscribe",
         "repair.unsubscribe",
