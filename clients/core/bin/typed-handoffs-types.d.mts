@@ -1,0 +1,1 @@
+export function typesOf(contract: object): Promise<string>;

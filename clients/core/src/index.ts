@@ -1,0 +1,21 @@
+export { AppError, CallError } from "./errors.js";
+export type { Operation } from "./json.js";
+export { AgentSession, newKey } from "./session.js";
+export type {
+  AgentPresence,
+  App,
+  Change,
+  Connection,
+  Expects,
+  Hello,
+  Limits,
+  Line,
+  Problem,
+  SessionOptions,
+  Snapshot,
+  Status,
+  TranscriptPiece,
+  Transport,
+  Turn,
+} from "./types.js";
+export { type Known, notIn } from "./unknown.js";

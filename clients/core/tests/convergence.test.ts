@@ -1,0 +1,202 @@
+/** Whatever happens on the way, client and agent end with the same state, and nothing counts twice. */
+
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { AgentSession, CallError } from "../src/index.js";
+import { APP, type Basket, basketRoom, type Command, ONE } from "./counter.js";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+type Fault = "request lost" | "reply lost" | "never answered" | "busy";
+
+type Event =
+  | { kind: "agent"; command: Command }
+  | { kind: "client"; command: Command }
+  | { kind: "say" }
+  | { kind: "deliver" | "repeat" | "drop"; which: number }
+  | { kind: "fault"; fault: Fault }
+  | { kind: "replaced" | "left" | "reconnect" | "attributes" }
+  | { kind: "pass"; ms: number };
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  fc.constant<Command>({ op: "more" }),
+  fc.record({ op: fc.constant("set" as const), id: fc.constant("L1"), quantity: fc.nat(9) }),
+  fc.record({ op: fc.constant("size" as const), id: fc.constant("L1"), size: fc.string() }),
+  fc.record({ op: fc.constant("note" as const), text: fc.string() }),
+);
+
+const event: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("agent" as const), command }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("client" as const), command }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("say" as const) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("deliver" as const, "repeat" as const, "drop" as const),
+      which: fc.nat(5),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("fault" as const),
+      fault: fc.constantFrom<Fault>("request lost", "reply lost", "never answered", "busy"),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        "replaced" as const,
+        "left" as const,
+        "replaced" as const,
+        "reconnect" as const,
+        "attributes" as const,
+      ),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("pass" as const),
+      ms: fc.constantFrom(0, 1, 300, 12_000),
+    }),
+  },
+);
+
+const history = fc.array(fc.record({ one: event, atOnce: fc.boolean() }), {
+  minLength: 5,
+  maxLength: 40,
+  size: "max",
+});
+
+/** Let the events happen to a client; the next call meets the next fault. */
+async function live(events: readonly { one: Event; atOnce: boolean }[]) {
+  const room = basketRoom(ONE);
+  const faults: Fault[] = [];
+  room.holding = true;
+  /** Take the next fault, if it is this one. */
+  const fails = (fault: Fault) => {
+    if (faults[0] !== fault) return false;
+    faults.shift();
+    return true;
+  };
+  room.onRequest = async () => {
+    if (fails("request lost")) throw new CallError(1501);
+    if (fails("busy")) throw new CallError(5003);
+    if (fails("never answered")) await new Promise(() => {});
+  };
+  room.onReply = () => {
+    if (fails("reply lost")) throw new CallError(1502);
+  };
+  room.connection("connected");
+  room.join();
+  const versions: number[] = [];
+  const warn = (message: string, detail?: unknown) => {
+    if (message.startsWith("a listener failed")) throw detail;
+  };
+  const session = new AgentSession<Basket, Command>(room.transport, APP, { warn });
+  session.onChange((change) => {
+    expect(session.getSnapshot().confirmed).toBe(change.after);
+    versions.push(change.version);
+  });
+  session.start().catch(() => {});
+  await vi.advanceTimersByTimeAsync(0);
+  const asked = { more: 0, said: 0 };
+  const answered = { more: 0, said: [] as string[] };
+  for (const { one, atOnce } of events) {
+    const push = "which" in one ? room.pushes[one.which] : undefined;
+    switch (one.kind) {
+      case "agent":
+        room.change(one.command);
+        break;
+      case "client": {
+        const counts = one.command.op === "more" ? 1 : 0;
+        asked.more += counts;
+        session.apply(one.command).then(
+          () => {
+            answered.more += counts;
+          },
+          () => {},
+        );
+        break;
+      }
+      case "say": {
+        asked.said += 1;
+        const text = `words ${asked.said}`;
+        session.say(text).then(
+          () => answered.said.push(text),
+          () => {},
+        );
+        break;
+      }
+      case "deliver":
+      case "repeat":
+        if (push) room.deliver(push, one.kind === "repeat");
+        break;
+      case "drop":
+        if (push) room.pushes.splice(room.pushes.indexOf(push), 1);
+        break;
+      case "fault":
+        faults.push(one.fault);
+        break;
+      case "replaced":
+        room.join();
+        break;
+      case "left":
+        room.leave();
+        break;
+      case "reconnect":
+        room.connection("reconnecting");
+        await vi.advanceTimersByTimeAsync(10);
+        room.connection("connected");
+        break;
+      case "attributes":
+        room.attributes({ "basket.version": String(room.version) });
+        break;
+      case "pass":
+        await vi.advanceTimersByTimeAsync(one.ms);
+        break;
+    }
+    if (!atOnce) await vi.advanceTimersByTimeAsync(0);
+  }
+  return { room, session, faults, asked, answered, versions };
+}
+
+test("client and agent end with the same state", async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (events) => {
+      const byAgent = events.filter(({ one }) => one.kind === "agent" && one.command.op === "more");
+      const { room, session, faults, asked, answered, versions } = await live(events);
+
+      // Nothing goes wrong any more, and one more change is delivered.
+      faults.length = 0;
+      room.pushes.length = 0;
+      room.holding = false;
+      if (!room.present) room.join();
+      await vi.advanceTimersByTimeAsync(120_000);
+      room.change({ op: "note", text: "the last" });
+      await vi.advanceTimersByTimeAsync(1_000);
+
+      const end = session.getSnapshot();
+      expect(end).toMatchObject({ status: "ready", pending: 0, version: room.version });
+      expect(end.confirmed).toEqual(room.view);
+      expect(end.state).toBe(end.confirmed);
+      // What was acknowledged is there, and nothing is there twice.
+      const count = room.state.count - byAgent.length;
+      expect(count).toBeGreaterThanOrEqual(answered.more);
+      expect(count).toBeLessThanOrEqual(asked.more);
+      expect(new Set(room.heard).size).toBe(room.heard.length);
+      expect(room.heard).toEqual(expect.arrayContaining(answered.said));
+      // The state never goes back.
+      expect(versions).toEqual([...versions].sort((one, other) => one - other));
+      session.close();
+    }),
+    { numRuns: 300 },
+  );
+});

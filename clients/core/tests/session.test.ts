@@ -1,0 +1,826 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { AgentSession, AppError, CallError } from "../src/index.js";
+import { refused } from "../src/testing.js";
+import { APP, type Basket, basketRoom, type Command, failing, joined, ONE } from "./counter.js";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const SET: Command = { op: "set", id: "L1", quantity: 3 };
+
+function pass(ms = 0): Promise<unknown> {
+  return vi.advanceTimersByTimeAsync(ms);
+}
+
+/** Let each call fail as the list says, then work. */
+function failingWith(...errors: (CallError | undefined)[]) {
+  return () => {
+    const error = errors.shift();
+    if (error) throw error;
+  };
+}
+
+/** How a promise ends; nothing is unhandled meanwhile. */
+function outcome(promise: Promise<unknown>): { value?: unknown; error?: AppError } {
+  const seen: { value?: unknown; error?: AppError } = {};
+  promise.then(
+    (value) => {
+      seen.value = value;
+    },
+    (error) => {
+      seen.error = error;
+    },
+  );
+  return seen;
+}
+
+describe("meeting the agent", () => {
+  test("a session says hello, subscribes and shows the state", async () => {
+    const { room, look } = await joined(basketRoom(ONE));
+
+    expect(room.calls.map((call) => call.method)).toEqual(["hello", "basket.subscribe"]);
+    expect(look()).toMatchObject({ status: "ready", version: 0, activeAgent: "greeter" });
+    expect(look().state?.lines).toEqual(ONE.lines);
+    expect(look().hello).toMatchObject({ agent: "fake", protocol: 1, resume_code: "code" });
+  });
+
+  test("nothing is called before the start, and the status says where it stands", async () => {
+    const room = basketRoom();
+    const session = new AgentSession(room.transport, APP, { warn: failing });
+    const status = () => session.getSnapshot().status;
+
+    expect([status(), room.listened]).toEqual(["idle", false]);
+    const started = session.start();
+    expect(status()).toBe("connecting");
+    room.connection("connected");
+    expect(status()).toBe("waiting_for_agent");
+    room.join();
+    await started;
+    expect(status()).toBe("ready");
+  });
+
+  test("hello is repeated while the agent is arriving", async () => {
+    const room = basketRoom();
+    room.connection("connected");
+    room.join();
+    room.onRequest = failingWith(
+      new CallError(1400),
+      new CallError(1501),
+      refused(5003, "unavailable"),
+    );
+    const session = new AgentSession(room.transport, APP, { warn: failing });
+    const started = session.start();
+    await pass(1000);
+    await started;
+    expect(session.getSnapshot().status).toBe("ready");
+  });
+
+  test("an agent that is missing is brought, and given up in the end", async () => {
+    const room = basketRoom();
+    room.connection("connected");
+    const bringAgent = vi.fn(async () => {});
+    const session = new AgentSession(room.transport, APP, { warn: failing, bringAgent });
+    const started = outcome(session.start());
+
+    await pass(4_900);
+    expect(bringAgent).not.toHaveBeenCalled();
+    await pass(6_000);
+    expect(bringAgent).toHaveBeenCalledTimes(2);
+    await pass(30_000);
+    expect(started.error).toMatchObject({ code: 1401, type: "no_agent" });
+    expect(session.getSnapshot()).toMatchObject({ status: "failed", problem: "no_agent" });
+
+    room.join(); // one comes after all
+    await pass();
+    expect(session.getSnapshot()).toMatchObject({ status: "ready", problem: null });
+  });
+
+  test("a failure to bring an agent is told to the developer, and it is tried again", async () => {
+    const room = basketRoom();
+    room.connection("connected");
+    const warn = vi.fn();
+    const bringAgent = vi.fn(async () => {
+      throw new Error("503");
+    });
+    const session = new AgentSession(room.transport, APP, { warn, bringAgent });
+    void session.start();
+    await pass(11_000);
+    expect(bringAgent).toHaveBeenCalledTimes(2);
+    expect(warn).toHaveBeenCalledTimes(1);
+    room.join();
+    await pass(300);
+    expect(session.getSnapshot().status).toBe("ready");
+  });
+
+  test("an agent that refuses this client is not asked again", async () => {
+    const room = basketRoom();
+    room.connection("connected");
+    room.join();
+    room.onRequest = () => {
+      throw refused(4003, "forbidden", { detail: "This room is another user's." });
+    };
+    const session = new AgentSession(room.transport, APP, { warn: failing });
+    await expect(session.start()).rejects.toMatchObject({ code: 4003 });
+    expect(session.getSnapshot()).toMatchObject({ status: "failed", problem: "refused" });
+    expect(session.getSnapshot().lastError?.detail).toBe("This room is another user's.");
+
+    room.onRequest = () => {};
+    await session.start();
+    expect(session.getSnapshot()).toMatchObject({ status: "ready", lastError: null });
+  });
+
+  test("a call that never settles is given up, and the agent asked again", async () => {
+    const room = basketRoom();
+    room.connection("connected");
+    room.join();
+    let hangs = true;
+    room.onRequest = async () => {
+      if (hangs) await new Promise(() => {});
+    };
+    const session = new AgentSession(room.transport, APP, { warn: failing });
+    void session.start();
+    await pass(5_000);
+    hangs = false;
+    expect(session.getSnapshot().status).toBe("waiting_for_agent");
+    await pass(6_000);
+    expect(session.getSnapshot().status).toBe("ready");
+  });
+
+  test("another agent is met at once; what the last one announced no longer counts", async () => {
+    const { room, session, look } = await joined(basketRoom(ONE));
+    room.yourTurn();
+    expect(look().turn?.yours).toBe(true);
+    room.change({ op: "note", text: "before" });
+    room.join();
+    expect(look()).toMatchObject({ status: "waiting_for_agent", turn: null });
+    await session.start();
+    expect(look()).toMatchObject({ status: "ready", version: 1 });
+    room.change({ op: "note", text: "after" });
+    expect(look().state?.note).toBe("after");
+  });
+
+  test("what is said while no agent is there is said to the next one", async () => {
+    const { room, session } = await joined();
+    room.leave();
+    const said = session.say("hello?");
+    await pass(3_000);
+    room.join();
+    await pass();
+    expect(await said).toEqual({ turn: 1 });
+    expect(room.heard).toEqual(["hello?"]);
+  });
+
+  test("after a loss of the connection the session subscribes again", async () => {
+    const { room, look } = await joined(basketRoom(ONE));
+    room.connection("reconnecting");
+    expect(look().status).toBe("reconnecting");
+    room.change({ op: "note", text: "missed" });
+    room.connection("connected");
+    await pass();
+    expect(look()).toMatchObject({ status: "ready", state: { note: "missed" } });
+    room.change({ op: "note", text: "next" });
+    expect(look().state?.note).toBe("next");
+  });
+
+  test("a room that is left is a failure that another connection ends", async () => {
+    const { room, session, look } = await joined();
+    room.connection("disconnected");
+    expect(look()).toMatchObject({ status: "failed", problem: "disconnected" });
+    await expect(session.say("still there?")).rejects.toMatchObject({ type: "disconnected" });
+    room.connection("connecting");
+    room.connection("connected");
+    await pass();
+    expect(look()).toMatchObject({ status: "ready", problem: null });
+  });
+});
+
+describe("edits", () => {
+  test("an edit is shown at once and confirmed by the agent", async () => {
+    const { room, session, look } = await joined(basketRoom(ONE));
+
+    const done = session.apply(SET);
+
+    expect(look().state?.lines[0]?.quantity).toBe(3);
+    expect(look().confirmed?.lines[0]?.quantity).toBe(1);
+    expect(look().pending).toBe(1);
+    expect((await done).lines[0]?.quantity).toBe(3);
+    expect(look()).toMatchObject({ pending: 0, version: 1 });
+    expect(look().state).toBe(look().confirmed);
+    expect(room.state.lines[0]?.quantity).toBe(3);
+  });
+
+  test("a refused edit is taken back, and the reason is kept until the next one", async () => {
+    const { room, session, look } = await joined(basketRoom(ONE));
+    room.onRequest = (method) => {
+      if (method === "basket.apply") throw refused(4022, "refused", { reason: "sold_out" });
+    };
+    const done = outcome(session.apply(SET));
+    expect(look().state?.lines[0]?.quantity).toBe(3);
+    await pass();
+    expect(done.error).toBeInstanceOf(AppError);
+    expect(look().state?.lines[0]?.quantity).toBe(1);
+    expect(look().lastError).toMatchObject({ code: 4022, reason: "sold_out" });
+
+    room.onRequest = () => {};
+    void session.apply(SET);
+    expect(look().lastError).toBeNull();
+  });
+
+  test("an edit whose answer is lost is sent again with the same key and carried out once", async () => {
+    const { room, session, look } = await joined();
+    room.onReply = failingWith(new CallError(1502), new CallError(1503));
+    const done = session.apply({ op: "more" });
+    await pass(2_000);
+    expect((await done).count).toBe(1);
+    expect(look()).toMatchObject({ version: 1, state: { count: 1 } });
+    const sent = room.calls.filter((call) => call.method === "basket.apply");
+    expect(sent).toHaveLength(3);
+    expect(new Set(sent.map((call) => call.payload.key)).size).toBe(1);
+  });
+
+  test("an edit is answered by the agent that replaces the one it was sent to", async () => {
+    const { room, session } = await joined();
+    room.onReply = async (method) => {
+      if (method === "basket.apply") await new Promise(() => {});
+    };
+    const done = outcome(session.apply({ op: "more" }));
+    await pass();
+    room.onReply = () => {};
+    room.join();
+    await pass(300);
+    expect(done.value).toMatchObject({ count: 1 });
+    expect(room.state.count).toBe(1);
+  });
+
+  test("an edit that nobody answers is given up; what became of it is read", async () => {
+    const { room, session, look } = await joined();
+    room.onReply = (method) => {
+      if (method === "basket.apply") throw new CallError(1502);
+    };
+    room.holding = true; // the change is not pushed either
+    const done = outcome(session.apply({ op: "more" }));
+    await pass(40_000);
+    expect(done.error).toMatchObject({ code: 1502, unanswered: true });
+    expect(look()).toMatchObject({ pending: 0, state: { count: 1 } });
+  });
+
+  test("edits made in a row are each based on the one before", async () => {
+    const { room, session, look } = await joined(basketRoom(ONE));
+    const all = [2, 3, 4].map((quantity) => session.apply({ op: "set", id: "L1", quantity }));
+    expect(look()).toMatchObject({ pending: 3, state: { lines: [{ quantity: 4 }] } });
+    await Promise.all(all);
+    expect(room.state.lines[0]?.quantity).toBe(4);
+    const versions = room.calls.flatMap(({ payload }) =>
+      "command" in payload ? [payload.version] : [],
+    );
+    expect(versions).toEqual([0, 1, 2]);
+  });
+
+  test("edits in a row that cannot be foreseen do not conflict with each other", async () => {
+    const room = basketRoom(ONE);
+    room.connection("connected");
+    room.join();
+    const blind = { noun: "basket" };
+    const session = new AgentSession<Basket, Command>(room.transport, blind, { warn: failing });
+    await session.start();
+    await Promise.all([session.apply(SET), session.apply({ op: "size", id: "L1", size: "large" })]);
+    expect(room.state.lines[0]).toMatchObject({ quantity: 3, size: "large" });
+  });
+
+  test("an edit is sent again if the other change is at another place", async () => {
+    const { room, session, look } = await joined(basketRoom(ONE));
+    room.holding = true;
+    room.change({ op: "size", id: "L1", size: "large" }); // not heard of yet
+    const done = session.apply(SET);
+    await pass();
+    expect((await done).lines).toMatchObject([{ quantity: 3, size: "large" }]);
+    expect(look().state?.lines).toMatchObject([{ quantity: 3, size: "large" }]);
+  });
+
+  test("an edit of what somebody else has changed meanwhile is taken back", async () => {
+    const { room, session, look } = await joined(basketRoom(ONE));
+    room.holding = true;
+    room.change({ op: "set", id: "L1", quantity: 7 });
+    const done = outcome(session.apply(SET));
+    await pass();
+    expect(done.error).toMatchObject({ code: 4009, type: "version_conflict" });
+    expect(look()).toMatchObject({ pending: 0, state: { lines: [{ quantity: 7 }] } });
+    expect(room.state.lines[0]?.quantity).toBe(7);
+  });
+
+  test("an edit made before such a change is heard of is not sent over it", async () => {
+    const { room, session, look } = await joined(basketRoom(ONE));
+    room.onRequest = failingWith(new CallError(1501)); // the first attempt is lost
+    const done = outcome(session.apply(SET));
+    await pass();
+    room.change({ op: "set", id: "L1", quantity: 7 }); // this client hears of it
+    await pass(1_000);
+    expect(done.error).toMatchObject({ code: 4009 });
+    expect(look().state?.lines[0]?.quantity).toBe(7);
+  });
+
+  test("a version that is given is sent as it is", async () => {
+    const { room, session } = await joined(basketRoom(ONE));
+    room.change({ op: "note", text: "one" });
+    room.change({ op: "set", id: "L1", quantity: 7 });
+    const done = outcome(session.apply(SET, { version: 1 }));
+    await pass();
+    expect(done.error).toMatchObject({ code: 4009 });
+    expect(room.calls.at(-1)?.payload).toMatchObject({ version: 1 });
+  });
+
+  test("a version that is given is that of the first of several commands", async () => {
+    const { room, session } = await joined(basketRoom(ONE));
+    const all: Command[] = [SET, { op: "size", id: "L1", size: "large" }];
+    const done = outcome(session.apply(all, { version: 0 }));
+    await pass();
+    expect(done.error).toBeUndefined();
+    expect(room.state.lines[0]).toMatchObject({ quantity: 3, size: "large" });
+  });
+
+  test("an edit before the state is known names no version", async () => {
+    const room = basketRoom();
+    room.connection("connected");
+    const session = new AgentSession(room.transport, APP, { warn: failing });
+    void session.start();
+    const done = session.apply({ op: "more" });
+    room.join();
+    await pass();
+    expect((await done).count).toBe(1);
+    expect(room.calls.at(-1)?.payload).not.toHaveProperty("version");
+  });
+
+  test("several commands are sent one after the other, up to the first refusal", async () => {
+    const { room, session, look } = await joined();
+    const done = outcome(session.apply([{ op: "more" }, { op: "forbidden" }, { op: "more" }]));
+    await pass();
+    expect(done.error).toMatchObject({ reason: "sold_out" });
+    expect([room.state.count, look().pending]).toEqual([1, 0]);
+    expect((await session.apply([{ op: "more" }, { op: "more" }])).count).toBe(3);
+  });
+
+  test("an edit waits as long as the agent asks for", async () => {
+    const { room, session } = await joined();
+    const busy = refused(4029, "rate_limited", { retryable: true, retry_after_ms: 3_000 });
+    room.onRequest = failingWith(busy);
+    const done = outcome(session.apply({ op: "more" }));
+    await pass(2_900);
+    expect(done.value).toBeUndefined();
+    await pass(200);
+    expect(done.value).toMatchObject({ count: 1 });
+  });
+
+  test("a client that is not known to the agent says hello once and repeats the edit", async () => {
+    const { room, session } = await joined();
+    let known = false;
+    room.onRequest = (method) => {
+      if (method === "hello") known = true;
+      if (!known) throw refused(4003, "forbidden");
+    };
+    const done = outcome(session.apply({ op: "more" }));
+    await pass(300);
+    expect(done.value).toMatchObject({ count: 1 });
+    room.onRequest = (method) => {
+      if (method === "basket.apply") throw refused(4003, "forbidden");
+    };
+    const forbidden = outcome(session.apply({ op: "more" }));
+    await pass(300);
+    expect(forbidden.error).toMatchObject({ code: 4003 });
+  });
+});
+
+describe("the state", () => {
+  test("a change of the agent is shown and told once", async () => {
+    const { room, session, look } = await joined(basketRoom(ONE));
+    const changes = vi.fn();
+    session.onChange(changes);
+    room.holding = true;
+    room.change({ op: "note", text: "the bell is broken" });
+    const [push] = room.pushes;
+    if (push) for (let times = 0; times < 3; times += 1) room.deliver(push, true);
+    expect(look()).toMatchObject({ version: 1, state: { note: "the bell is broken" } });
+    expect(changes).toHaveBeenCalledTimes(1);
+    expect(changes.mock.calls[0]?.[0]).toMatchObject({ base: 0, version: 1, own: false });
+    expect(look().state?.lines).toBe(look().confirmed?.lines);
+    const own = session.apply({ op: "more" });
+    room.pushes.length = 0;
+    await own;
+    expect(changes.mock.calls[1]?.[0]).toMatchObject({ base: 1, version: 2, own: true });
+  });
+
+  test("a gap is filled", async () => {
+    const { room, look } = await joined();
+    room.holding = true;
+    room.change({ op: "more" });
+    room.pushes.length = 0;
+    room.holding = false;
+    room.change({ op: "more" });
+    await pass();
+    expect(look()).toMatchObject({ version: 2, state: { count: 2 } });
+  });
+
+  test("a push that overtakes the answer to subscribe is not lost", async () => {
+    const room = basketRoom();
+    room.connection("connected");
+    room.join();
+    let late: () => void = () => {};
+    room.onReply = async (method) => {
+      if (method === "basket.subscribe") {
+        await new Promise<void>((resolve) => {
+          late = resolve;
+        });
+      }
+    };
+    const session = new AgentSession(room.transport, APP, { warn: failing });
+    const started = session.start();
+    await pass();
+    room.change({ op: "more" });
+    late();
+    await started;
+    await pass();
+    expect(session.getSnapshot()).toMatchObject({ version: 1, state: { count: 1 } });
+  });
+
+  test("a version in a notice or an attribute tells that a change was missed", async () => {
+    const { room, look } = await joined();
+    room.holding = true;
+    room.change({ op: "more" });
+    room.pushes.length = 0;
+    room.holding = false;
+    room.yourTurn();
+    await pass();
+    expect(look().version).toBe(1);
+    room.holding = true;
+    room.change({ op: "more" });
+    room.attributes({ "shop.version": "2", "shop.active_agent": "cashier" });
+    await pass(1_000);
+    expect(look()).toMatchObject({ version: 2, activeAgent: "cashier" });
+  });
+
+  test("a patch that does not fit is told to the developer, and the state is read", async () => {
+    const warn = vi.fn();
+    const { room, look } = await joined(basketRoom(), { warn });
+    room.holding = true;
+    room.change({ op: "more" });
+    room.pushes.length = 0;
+    room.holding = false;
+    const patch = [{ op: "replace", path: "/nowhere/at", value: 1 }];
+    room.push("basket_state_changed", { base_version: 0, version: 1, patch });
+    await pass();
+    expect(look()).toMatchObject({ version: 1, state: { count: 1 } });
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+
+  test("an empty patch only says that there is a new version", async () => {
+    const { room, look } = await joined();
+    room.holding = true;
+    room.change({ op: "more" });
+    room.pushes.length = 0;
+    room.holding = false;
+    room.push("basket_state_changed", { base_version: 1, version: 1, patch: [] });
+    await pass();
+    expect(look()).toMatchObject({ version: 1, state: { count: 1 } });
+  });
+
+  test("the snapshot is the same object until something changes", async () => {
+    const { room, session, look } = await joined(basketRoom(ONE));
+    const listener = vi.fn();
+    const unsubscribe = session.subscribe(listener);
+    const before = look();
+    room.attributes({});
+    expect(look()).toBe(before);
+    expect(listener).not.toHaveBeenCalled();
+    room.yourTurn();
+    expect(look()).not.toBe(before);
+    expect(listener).toHaveBeenCalledTimes(1);
+    unsubscribe();
+    room.withdrawTurn();
+    expect(listener).toHaveBeenCalledTimes(1);
+  });
+
+  test("a listener that fails is told to the developer and stops nothing", async () => {
+    const warn = vi.fn();
+    const { room, session, look } = await joined(basketRoom(), { warn });
+    session.subscribe(() => {
+      throw new Error("a fault of the page");
+    });
+    room.change({ op: "more" });
+    expect(look().state?.count).toBe(1);
+    expect(warn).toHaveBeenCalledWith("a listener failed", expect.any(Error));
+  });
+});
+
+describe("the turn", () => {
+  test("a notice says what is expected until it is withdrawn", async () => {
+    const { room, look } = await joined();
+    room.yourTurn({ expects: "choice", choices: ["small", "large"], text: "Your turn." });
+    expect(look().turn).toEqual({
+      turn: 0,
+      yours: true,
+      agent: "greeter",
+      expects: "choice",
+      choices: ["small", "large"],
+      text: "Your turn.",
+    });
+    room.withdrawTurn();
+    expect(look().turn?.yours).toBe(false);
+  });
+
+  test("the last notice holds, and one of an earlier turn that comes late does not", async () => {
+    const { room, session, look } = await joined();
+    room.holding = true;
+    room.yourTurn();
+    const [early] = room.pushes;
+    await session.say("hello");
+    room.holding = false;
+    room.yourTurn({ active_agent: "cashier" });
+    room.yourTurn({ expects: "yes_no" });
+    if (early) room.deliver(early);
+    room.withdrawTurn(0);
+    expect(look().turn).toMatchObject({ turn: 1, yours: true, expects: "yes_no" });
+  });
+
+  test("it is no longer the user's turn once they have said something", async () => {
+    const { room, session, look } = await joined();
+    room.yourTurn();
+    await session.say("hello");
+    expect(look().turn).toMatchObject({ turn: 0, yours: false });
+  });
+
+  test("an attribute that comes late does not bring the last agent back", async () => {
+    const { room, look } = await joined();
+    room.attributes({ "shop.version": "0", "shop.active_agent": "greeter", "lk.agent.name": "x" });
+    room.change({ op: "more" });
+    room.yourTurn({ active_agent: "cashier" });
+    room.attributes({ "shop.version": "0", "shop.active_agent": "greeter" });
+    expect(look().activeAgent).toBe("cashier");
+    room.attributes({ "shop.version": "1", "shop.active_agent": "farewell" });
+    expect(look().activeAgent).toBe("farewell");
+  });
+
+  test("push-to-talk is refused where it is not offered", async () => {
+    const { room, session } = await joined();
+    await session.startTurn();
+    await session.endTurn();
+    await session.cancelTurn();
+    await session.setMicrophone("push_to_talk");
+    expect(room.calls.slice(-4)).toMatchObject([
+      { method: "start_turn" },
+      { method: "end_turn" },
+      { method: "cancel_turn" },
+      { method: "set_microphone", payload: { mode: "push_to_talk" } },
+    ]);
+    const old = basketRoom();
+    old.hello = { features: ["say"] };
+    const { session: other } = await joined(old);
+    await expect(other.startTurn()).rejects.toMatchObject({ type: "not_offered" });
+    expect(old.calls.at(-1)?.method).toBe("basket.subscribe");
+  });
+});
+
+describe("the end of a call", () => {
+  test("the end is shown; words start another call about another state", async () => {
+    const { room, session, look } = await joined();
+    await session.apply({ op: "more" });
+    room.yourTurn();
+    room.endCall("agent_ended", "abcd");
+    expect(look()).toMatchObject({
+      status: "ended",
+      turn: null,
+      ended: { reason: "agent_ended", resumeCode: "abcd" },
+      state: { count: 1 },
+    });
+    const late = outcome(session.apply({ op: "more" }));
+    await pass();
+    expect(late.error).toMatchObject({ code: 4022, reason: "call_over" });
+
+    expect(await session.say("one more thing")).toEqual({ turn: 1 });
+    await pass();
+    expect(look()).toMatchObject({ status: "ready", ended: null, version: 0, state: { count: 0 } });
+    room.change({ op: "more" });
+    expect(look().state?.count).toBe(1);
+  });
+
+  test("the first turn notice after the end belongs to another call", async () => {
+    const { room, look } = await joined();
+    room.endCall("user_left");
+    room.yourTurn();
+    await pass();
+    expect(look()).toMatchObject({ status: "ready", ended: null, turn: { yours: true } });
+  });
+
+  test("a reconnect after the end says no hello, which would start another call", async () => {
+    const { room, look } = await joined();
+    room.endCall("agent_ended");
+    const calls = room.calls.length;
+    room.connection("reconnecting");
+    room.connection("connected");
+    await pass(1_000);
+    expect(room.calls).toHaveLength(calls);
+    expect(look().status).toBe("ended");
+  });
+
+  test("an edit for an earlier state is not made to the next one", async () => {
+    const { room, session, look } = await joined();
+    room.onRequest = (method) => {
+      if (method === "basket.apply") throw new CallError(1501);
+    };
+    const done = outcome(session.apply({ op: "note", text: "for the first" }));
+    await pass();
+    room.endCall("agent_ended");
+    await session.say("another");
+    await pass();
+    expect(look()).toMatchObject({ version: 0, state: { note: null } });
+    room.onRequest = () => {};
+    await pass(5_000);
+    expect(done.error).toMatchObject({ code: 4004 });
+    expect(room.state.note).toBeNull();
+  });
+
+  test("a repeat that is answered about an earlier state does not show that state", async () => {
+    const { room, session, look } = await joined();
+    await session.apply({ op: "more" }, { key: "once" });
+    room.endCall("agent_ended");
+    await session.say("another");
+    await pass();
+    expect((await session.apply({ op: "more" }, { key: "once" })).count).toBe(1);
+    expect(look()).toMatchObject({ version: 0, state: { count: 0 } });
+  });
+});
+
+describe("what is said", () => {
+  test("segments are put together, each with the agent whose words they are", async () => {
+    const { room, look } = await joined();
+    room.transcribe({ text: "Good", final: false, attributes: { active_agent: "greeter" } });
+    room.transcribe({ text: "Good evening.", attributes: { active_agent: "greeter" } });
+    room.transcribe({ segmentId: "U1", from: "user", text: "to pizzas", final: false });
+    room.transcribe({ segmentId: "U1", from: "user", text: "two pizzas", final: true });
+    room.transcribe({ segmentId: "U1", from: "user", text: "to pizzas", final: false }); // late
+    room.transcribe({ segmentId: "S2", text: "  " });
+    expect(look().lines).toEqual([
+      {
+        id: "S1",
+        speaker: "agent",
+        agent: "greeter",
+        text: "Good evening.",
+        final: true,
+        interrupted: false,
+      },
+      {
+        id: "U1",
+        speaker: "user",
+        agent: null,
+        text: "two pizzas",
+        final: true,
+        interrupted: false,
+      },
+    ]);
+  });
+
+  test("typed words stand there at once, and interrupt the agent", async () => {
+    const { room, session, look } = await joined();
+    room.transcribe({ text: "We have Margherita, Funghi,", final: false });
+    const said = session.say("stop");
+    expect(look().lines.at(-1)).toMatchObject({ speaker: "user", text: "stop", final: false });
+    await said;
+    expect(look().lines).toMatchObject([{ interrupted: true }, { text: "stop", final: true }]);
+    room.yourTurn();
+    expect(look().lines[0]).toMatchObject({ final: true, interrupted: true });
+  });
+
+  test("typed words that are refused disappear", async () => {
+    const { room, session, look } = await joined();
+    room.onRequest = () => {
+      throw refused(4001, "invalid_params");
+    };
+    await expect(session.say("x".repeat(1001))).rejects.toMatchObject({ code: 4001 });
+    expect(look().lines).toEqual([]);
+  });
+
+  test("words whose answer is lost are heard once", async () => {
+    const { room, session, look } = await joined();
+    room.onReply = failingWith(new CallError(1502), refused(5004, "outcome_unknown"));
+    const said = session.say("two pizzas");
+    await pass(2_000);
+    expect(await said).toEqual({ turn: 1 });
+    expect(room.heard).toEqual(["two pizzas"]);
+    expect(look().lines).toHaveLength(1);
+  });
+});
+
+describe("another version of the agent", () => {
+  test("a newer one works, and the developer is told what is unknown, once", async () => {
+    const warn = vi.fn();
+    const room = basketRoom(ONE);
+    room.hello = { protocol: 2, mood: "sunny" };
+    const app = { ...APP, unknownIn: () => ["field colour", 'stage "baking"'] };
+    room.connection("connected");
+    room.join();
+    const session = new AgentSession<Basket, Command>(room.transport, app, { warn });
+    await session.start();
+    await session.apply(SET);
+    room.yourTurn({ expects: "colour", mood: "sunny" });
+    expect(session.getSnapshot()).toMatchObject({
+      status: "ready",
+      turn: { expects: "open", yours: true },
+      hello: { protocol: 2, mood: "sunny" },
+    });
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([
+      "the agent speaks protocol 2, this client 1: a newer client is needed",
+      "unknown to this client: field colour",
+      'unknown to this client: stage "baking"',
+      "the agent expects colour, unknown here",
+    ]);
+  });
+
+  test("an older one that sends less works as well", async () => {
+    const room = basketRoom();
+    const { session, look } = await joined(room);
+    session.close();
+    room.hello = {
+      features: undefined,
+      resume_code: undefined,
+      turn: undefined,
+      basket_id: undefined,
+    };
+    await session.start();
+    room.push("your_turn_to_speak", { turn: 0, your_turn: true, expects: "open" });
+    expect(look()).toMatchObject({ status: "ready", features: [], turn: { agent: "greeter" } });
+    await session.apply({ op: "more" });
+    expect(look().state?.count).toBe(1);
+  });
+
+  test("what cannot be read is told to the developer and changes nothing", async () => {
+    const warn = vi.fn();
+    const { room, look } = await joined(basketRoom(ONE), { warn });
+    const before = look();
+    for (const payload of ["", "[]", "null", "{", '"x"']) {
+      room.deliver({ agent: "agent-1", method: "your_turn_to_speak", payload });
+      room.deliver({ agent: "agent-1", method: "basket_state_changed", payload });
+      room.deliver({ agent: "agent-1", method: "call_ended", payload });
+    }
+    room.push("basket_state_changed", { version: "two", patch: 7 });
+    await pass(1_000);
+    expect(look()).toBe(before);
+    expect(warn).toHaveBeenCalledTimes(3);
+  });
+
+  test("an answer that is no JSON object is an error, not a crash", async () => {
+    const { room, session } = await joined();
+    for (const reply of ["[]", "{", "null"]) {
+      room.transport.call = async () => reply;
+      const asked = outcome(session.request("get_menu"));
+      await pass(1_000);
+      expect(asked.error).toMatchObject({ code: 1500, type: "bad_reply" });
+    }
+  });
+});
+
+describe("other calls", () => {
+  test("only a call that does no harm twice is repeated", async () => {
+    const { room, session } = await joined();
+    let calls = 0;
+    room.onRequest = () => {
+      calls += 1;
+      throw new CallError(calls < 3 ? 1502 : 1400);
+    };
+    const read = outcome(session.request("get_menu"));
+    await pass(2_000);
+    expect([calls, read.error?.code]).toEqual([3, 1400]);
+    calls = 0;
+    const written = outcome(session.request("basket.book"));
+    await pass(2_000);
+    expect([calls, written.error?.code]).toEqual([1, 1502]);
+    calls = 0;
+    void session.request("basket.book", { key: "k" }).catch(() => {});
+    await pass(2_000);
+    expect(calls).toBe(3);
+  });
+
+  test("a closed session listens to nothing, and starts again as the same", async () => {
+    const { room, session, look } = await joined();
+    const waiting = outcome(session.request("get_menu", { key: "k" }));
+    const edit = outcome(session.apply({ op: "more" }));
+    session.close();
+    await pass();
+    expect([waiting.error?.type, edit.error?.type]).toEqual(["closed", "closed"]);
+    expect([look().status, room.listened]).toEqual(["idle", false]);
+    await expect(session.say("hello")).rejects.toMatchObject({ type: "closed" });
+    const first = session.start();
+    expect(session.start()).toStrictEqual(first);
+    await first;
+    await session.apply({ op: "more" });
+    expect(look().status).toBe("ready");
+  });
+
+  test("two sessions in one room are a mistake that is told", async () => {
+    const { room } = await joined();
+    const second = new AgentSession(room.transport, APP, { warn: failing });
+    await expect(second.start()).rejects.toThrow("has a handler already");
+    room.change({ op: "more" });
+  });
+});

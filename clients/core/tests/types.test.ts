@@ -1,0 +1,61 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { typesOf } from "../bin/typed-handoffs-types.mjs";
+import { notIn } from "../src/index.js";
+
+const CONTRACT = {
+  methods: {
+    "visit.subscribe": {
+      request: { type: "object" },
+      reply: { properties: { version: { type: "integer" }, visit: { $ref: "#/$defs/Visit" } } },
+    },
+    "visit.apply": {
+      request: { properties: { command: { $ref: "#/$defs/CheckIn" } } },
+      reply: { type: "object" },
+    },
+  },
+  $defs: {
+    Visit: {
+      type: "object",
+      properties: {
+        visit_id: { type: "string" },
+        stage: { $ref: "#/$defs/Stage" },
+        how: { anyOf: [{ enum: ["walks", "runs"] }, { type: "null" }] },
+      },
+      required: ["visit_id", "stage", "how"],
+      additionalProperties: false,
+    },
+    Stage: { enum: ["open", "done"] },
+    CheckIn: { type: "object", properties: { op: { const: "check_in" } }, required: ["op"] },
+  },
+};
+const PROGRAM = "core/bin/typed-handoffs-types.mjs";
+
+test("a contract gives the types of state and commands, and what of a state is known", async () => {
+  const types = await typesOf(CONTRACT);
+  expect(types).toContain('export const NOUN = "visit";');
+  expect(types).toContain('"walks",\n      "runs"');
+  expect(types).toMatch(/export interface Visit \{\n {2}visit_id: string;\n {2}stage: /);
+  expect(types).toMatch(/State: Visit;\n {2}Command: CheckIn;/);
+});
+
+test("the program writes them to a file, and says what is wrong", () => {
+  const folder = mkdtempSync(join(tmpdir(), "types-"));
+  const [contract, types] = [join(folder, "contract.json"), join(folder, "types.ts")];
+  writeFileSync(contract, JSON.stringify(CONTRACT));
+  execFileSync(process.execPath, [PROGRAM, contract, types]);
+  expect(readFileSync(types, "utf8")).toContain("export interface Visit");
+  writeFileSync(contract, "{}");
+  const run = () => execFileSync(process.execPath, [PROGRAM, contract, types], { stdio: "pipe" });
+  expect(run).toThrow("this is no contract: it has no method NOUN.subscribe");
+});
+
+test("what is not listed is unknown, unless nothing is", () => {
+  const known = { fields: ["stage", "note"], values: { stage: ["open"] } };
+  expect(notIn(known)({ stage: "open", note: "x" })).toEqual([]);
+  expect(notIn(known)({ stage: "new", extra: 1 })).toEqual(['stage "new"', "field extra"]);
+  expect(notIn({ fields: [], values: {} })({ anything: 1 })).toEqual([]);
+});

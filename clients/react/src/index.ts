@@ -1,0 +1,14 @@
+/** React hooks for an agent's state, turn and words. */
+
+export {
+  AgentSessionProvider,
+  useActiveAgent,
+  useAgentSession,
+  useApply,
+  useAppState,
+  useLines,
+  usePushToTalk,
+  useSnapshot,
+  useStaffBoard,
+  useTurn,
+} from "./hooks.js";

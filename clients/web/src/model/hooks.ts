@@ -1,0 +1,104 @@
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+
+/** True once a condition has held for some time (milliseconds). */
+export function useDelayed(condition: boolean, delay: number): boolean {
+  const [held, setHeld] = useState(false);
+  useEffect(() => {
+    if (!condition) {
+      setHeld(false);
+      return;
+    }
+    const timer = setTimeout(() => setHeld(true), delay);
+    return () => clearTimeout(timer);
+  }, [condition, delay]);
+  return condition && held;
+}
+
+/** True for some time (milliseconds) after a value has changed; not for its first value. */
+export function useChangedLately(value: string, time: number, fresh = false): boolean {
+  const [lately, setLately] = useState(fresh);
+  const last = useRef(fresh ? null : value);
+  useEffect(() => {
+    if (last.current === value) return;
+    last.current = value;
+    setLately(true);
+    const timer = setTimeout(() => setLately(false), time);
+    return () => clearTimeout(timer);
+  }, [value, time]);
+  return lately;
+}
+
+/**
+ * Keeps an action from running twice at once, such as by a second press before the agent has answered.
+ *
+ * @returns Whether it is under way, and a function that runs an action unless one is.
+ */
+export function useOneAtATime(): [boolean, (action: () => Promise<unknown>) => Promise<void>] {
+  const [busy, setBusy] = useState(false);
+  const underWay = useRef(false);
+  const run = useCallback(async (action: () => Promise<unknown>) => {
+    if (underWay.current) return;
+    underWay.current = true;
+    setBusy(true);
+    try {
+      await action();
+    } finally {
+      underWay.current = false;
+      setBusy(false);
+    }
+  }, []);
+  return [busy, run];
+}
+
+/** Whether a media query holds. */
+export function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const media = matchMedia(query);
+      media.addEventListener("change", listener);
+      return () => media.removeEventListener("change", listener);
+    },
+    () => matchMedia(query).matches,
+  );
+}
+
+/** Where the guest is, from the address: back and forward work. */
+export type Place =
+  | { at: "talk" }
+  | { at: "menu" }
+  | { at: "dish"; name: string }
+  | { at: "line"; id: string };
+
+/** The present place. The address `#order` and other anchors leave it as it is. */
+export function usePlace(): Place {
+  const [place, setPlace] = useState(() => placeOf(location.hash) ?? { at: "talk" as const });
+  useEffect(() => {
+    const follow = () => {
+      const next = placeOf(location.hash);
+      if (next) setPlace(next);
+    };
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  return place;
+}
+
+export function addressOf(place: Place): string {
+  if (place.at === "dish") return `#menu/${encodeURIComponent(place.name)}`;
+  if (place.at === "line") return `#line/${encodeURIComponent(place.id)}`;
+  return `#${place.at}`;
+}
+
+function placeOf(hash: string): Place | null {
+  const [at, ...rest] = hash.slice(1).split("/");
+  let more: string;
+  try {
+    more = decodeURIComponent(rest.join("/"));
+  } catch {
+    return null;
+  }
+  if (at === "talk" || at === "") return { at: "talk" };
+  if (at === "menu") return more ? { at: "dish", name: more } : { at: "menu" };
+  if (at === "line" && more) return { at: "line", id: more };
+  return null;
+}

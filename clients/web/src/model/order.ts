@@ -1,0 +1,26 @@
+/** Questions about an order. */
+
+import type { Order } from "@bella-vista/client";
+
+const ORDERING = new Set(["open", "review", "confirmed"]);
+const IN_THE_KITCHEN = new Set(["placed", "accepted", "preparing", "ready"]);
+
+/** Whether the guest can still change it. */
+export function canOrder(order: Order): boolean {
+  return ORDERING.has(order.stage);
+}
+
+/** Whether it was placed, and neither called off nor refused. */
+export function isPlaced(order: Order): boolean {
+  return IN_THE_KITCHEN.has(order.stage) || order.stage === "completed";
+}
+
+/** Whether it has come to an end without food. */
+export function cameToNothing(order: Order): boolean {
+  return order.stage === "cancelled" || order.stage === "failed";
+}
+
+/** Where the order is handed over; pickup until the guest says otherwise. */
+export function handover(order: Order): "pickup" | "delivery" {
+  return order.fulfilment?.kind ?? "pickup";
+}

@@ -1,0 +1,88 @@
+/** Shared by every part of the page: the session, its course, where the guest is, refused edits. */
+
+import type { Command, Order } from "@bella-vista/client";
+import { type AgentSession, AppError, type Snapshot } from "@typed-handoffs/client";
+import { AgentSessionProvider, useSnapshot } from "@typed-handoffs/react";
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { type Course, Evening } from "./evening";
+
+export type Session = AgentSession<Order, Command>;
+
+/** Why an edit was refused, and the place on the page it was made at. */
+export interface Refusal {
+  place: string;
+  error: AppError;
+}
+
+interface PageContext {
+  session: Session;
+  evening: Evening;
+  refusal: Refusal | null;
+  /** Change the order; a refusal is shown at the place. Resolves to false when refused. */
+  edit: (place: string, ...commands: Command[]) => Promise<boolean>;
+  forget: () => void;
+}
+
+const Context = createContext<PageContext | null>(null);
+
+export function PageProvider({ session, children }: { session: Session; children: ReactNode }) {
+  const [evening, setEvening] = useState<Evening | null>(null);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  useEffect(() => {
+    const followed = new Evening(session);
+    setEvening(followed);
+    return () => followed.close();
+  }, [session]);
+
+  const edit = useCallback(
+    async (place: string, ...commands: Command[]) => {
+      setRefusal(null);
+      for (const command of commands) {
+        try {
+          await session.apply(command);
+        } catch (error) {
+          setRefusal({ place, error: AppError.from(error) });
+          return false;
+        }
+      }
+      return true;
+    },
+    [session],
+  );
+  const forget = useCallback(() => setRefusal(null), []);
+
+  const value = useMemo(
+    () => (evening ? { session, evening, refusal, edit, forget } : null),
+    [session, evening, refusal, edit, forget],
+  );
+  return (
+    <AgentSessionProvider session={session}>
+      {value && <Context.Provider value={value}>{children}</Context.Provider>}
+    </AgentSessionProvider>
+  );
+}
+
+export function usePage(): PageContext {
+  const page = useContext(Context);
+  if (!page) throw new Error("usePage needs a PageProvider");
+  return page;
+}
+
+/** Everything that is known about the call. */
+export function useNow(): Snapshot<Order> {
+  return useSnapshot<Order>();
+}
+
+export function useCourse(): Course {
+  const { evening } = usePage();
+  return useSyncExternalStore(evening.subscribe, evening.getCourse);
+}

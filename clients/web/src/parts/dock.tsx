@@ -1,0 +1,278 @@
+/** The dock: whose turn it is, quick answers, microphone, typing. The lamp shines when the turn is yours. */
+
+import type { Order } from "@bella-vista/client";
+import type { Snapshot, Turn } from "@typed-handoffs/client";
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { useNow, usePage } from "../model/page";
+import { capital } from "../model/words";
+import { type Texts, useTexts } from "../texts";
+import { theAgent } from "./agents";
+import { Icon } from "./icons";
+import { Lamp } from "./lamp";
+import "../styles/dock.css";
+
+type Mood =
+  | "yours"
+  | "speaking"
+  | "thinking"
+  | "connecting"
+  | "waiting"
+  | "held"
+  | "over"
+  | "failed";
+
+/** The mood that the dock shows, from the state of the session. */
+export function moodOf(now: Snapshot<Order>): Mood {
+  switch (now.status) {
+    case "idle":
+    case "connecting":
+      return "connecting";
+    case "waiting_for_agent":
+      return "waiting";
+    case "reconnecting":
+      return "held";
+    case "ended":
+      return "over";
+    case "failed":
+      return "failed";
+    case "ready":
+      if (now.turn?.yours) return "yours";
+      return now.lines.at(-1)?.final === false ? "speaking" : "thinking";
+  }
+}
+
+export function Dock({
+  slim = false,
+  microphone,
+  onNewOrder,
+}: {
+  slim?: boolean;
+  microphone?: ReactNode;
+  onNewOrder: () => void;
+}) {
+  const texts = useTexts();
+  const now = useNow();
+  const mood = moodOf(now);
+  const [heading, hint] = headingOf(mood, now, texts, microphone !== undefined);
+  const newest = now.lines.findLast((line) => line.speaker === "agent" && line.final);
+  const title = useId();
+  const dock = useReservedHeight();
+  return (
+    <section
+      ref={dock}
+      className={`dock ${mood}${slim ? " slim" : ""}`}
+      id="dock"
+      tabIndex={-1}
+      aria-label={texts.dock.label}
+    >
+      <div className="turn">
+        {mood === "speaking" || mood === "thinking" ? (
+          <Bars still={mood !== "speaking"} />
+        ) : (
+          <Lamp />
+        )}
+        <div role="status" aria-atomic="true">
+          <h2 id={title}>{heading}</h2>
+          {/* Over the menu the dock carries the caption. */}
+          <p lang={slim && newest ? "en" : undefined}>
+            {slim && newest && mood === "yours" ? newest.text : hint}
+          </p>
+        </div>
+      </div>
+      {mood === "yours" && now.turn && <QuickAnswers turn={now.turn} />}
+      {microphone && mood !== "over" && mood !== "failed" && microphone}
+      {mood === "over" || mood === "failed" ? (
+        <div className="row">
+          <button type="button" className="button" onClick={onNewOrder}>
+            {mood === "over" ? texts.dock.newOrder : texts.trouble.callAgain}
+          </button>
+        </div>
+      ) : (
+        <Typing turn={now.turn} voice={microphone !== undefined} />
+      )}
+    </section>
+  );
+}
+
+function headingOf(
+  mood: Mood,
+  now: Snapshot<Order>,
+  texts: Texts,
+  voice: boolean,
+): readonly [string, string] {
+  const words = texts.dock;
+  switch (mood) {
+    case "yours": {
+      const expects = now.turn?.expects ?? "open";
+      const hint = expects === "open" && !voice ? words.hintTyping : words.hint[expects];
+      return [words.yourTurn, hint ?? ""];
+    }
+    case "speaking":
+      return [
+        words.speaking(capital(theAgent(now.activeAgent ?? "other", texts))),
+        words.hintSpeaking,
+      ];
+    case "thinking":
+      return [words.thinking, words.hintThinking];
+    case "connecting":
+      return [words.connecting, words.hintConnecting];
+    case "waiting":
+      return [words.waitingForAgent, words.hintConnecting];
+    case "held":
+      return [words.held, words.hintHeld];
+    case "over":
+      return [words.over, words.hintOver];
+    case "failed":
+      return [words.failed, words.hintOver];
+  }
+}
+
+function Bars({ still }: { still: boolean }) {
+  return (
+    <span className={`bars${still ? " still" : ""}`} aria-hidden="true">
+      <i />
+      <i />
+      <i />
+      <i />
+      <i />
+    </span>
+  );
+}
+
+interface Answer {
+  label: string;
+  /** The whole name, where the label is short. */
+  name?: string;
+  says: string;
+}
+
+/** The words that a tapped answer says. Agents speak English in every language of the page. */
+function answersFor(turn: Turn, order: Order | null, texts: Texts): Answer[] {
+  switch (turn.expects) {
+    case "yes_no":
+      return [
+        { label: texts.dock.yes, says: "Yes" },
+        { label: texts.dock.no, says: "No" },
+      ];
+    case "choice":
+      return (turn.choices ?? []).map((choice) => ({ label: capital(choice), says: choice }));
+    case "rating":
+      return [1, 2, 3, 4, 5].map((count) => ({
+        label: `${count}`,
+        name: texts.dock.stars(count),
+        says: `${count} star${count === 1 ? "" : "s"}`,
+      }));
+    case "amount":
+      if (order && order.tip_percentage === null) {
+        return [
+          { label: texts.dock.noTip, says: "No tip" },
+          ...[15, 18, 20].map((percent) => ({ label: `${percent} %`, says: `${percent} percent` })),
+        ];
+      }
+      return [];
+    default:
+      return (turn.choices ?? []).map((choice) => ({ label: capital(choice), says: choice }));
+  }
+}
+
+function QuickAnswers({ turn }: { turn: Turn }) {
+  const texts = useTexts();
+  const { session } = usePage();
+  const order = useNow().state;
+  const answers = answersFor(turn, order, texts);
+  if (answers.length === 0) return null;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
+    <div className={`answers ${turn.expects}`} role="group" aria-label={texts.dock.answers}>
+      {answers.map(({ label, name, says }) => (
+        <button
+          key={says}
+          type="button"
+          className="button"
+          aria-label={name}
+          onClick={() => void session.say(says).catch(() => {})}
+        >
+          {label}
+          {turn.expects === "rating" && <Icon name="star" />}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The field for typing. What cannot be sent yet waits in the script; what was not sent comes back. */
+function Typing({ turn, voice }: { turn: Turn | null; voice: boolean }) {
+  const texts = useTexts();
+  const { session } = usePage();
+  const [text, setText] = useState("");
+  const [lost, setLost] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const words = texts.dock;
+  const expects = turn?.yours ? turn.expects : "open";
+  const placeholder =
+    expects === "name"
+      ? words.placeholderName
+      : expects === "contact"
+        ? words.placeholderContact
+        : voice
+          ? words.placeholderVoice
+          : words.placeholder;
+
+  const send = async (event: FormEvent) => {
+    event.preventDefault();
+    const said = text.trim();
+    if (!said) return;
+    setText("");
+    setLost(false);
+    try {
+      await session.say(said);
+    } catch {
+      setLost(true);
+      // What was typed meanwhile stays.
+      setText((present) => present || said);
+    }
+  };
+  return (
+    <form className="typing" onSubmit={send}>
+      {lost && (
+        <p className="waits" role="alert">
+          {words.notSent}
+        </p>
+      )}
+      <label className="unseen" htmlFor={id}>
+        {words.typeLabel}
+      </label>
+      <input
+        ref={field}
+        id={id}
+        className="field"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        placeholder={placeholder}
+        maxLength={1000}
+        enterKeyHint="send"
+        autoComplete={expects === "name" ? "name" : expects === "contact" ? "tel" : "off"}
+      />
+      <button type="submit" className="button">
+        <Icon name="arrow" />
+        <span className="unseen">{words.send}</span>
+      </button>
+    </form>
+  );
+}
+
+/** Tells the style sheet how high the dock is, so that nothing stays hidden below it. */
+function useReservedHeight() {
+  const dock = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const element = dock.current;
+    if (!element) return;
+    const watch = new ResizeObserver(() => {
+      document.documentElement.style.setProperty("--dock-height", `${element.offsetHeight}px`);
+    });
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  return dock;
+}

@@ -1,0 +1,166 @@
+/** The page of a call: talk or menu on the left, the ticket on the right, the dock below. */
+
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { announced } from "../model/changes";
+import { addressOf, type Place, useMedia, usePlace } from "../model/hooks";
+import { choiceOf, firstChoice, type MenuState, useMenu } from "../model/menu";
+import { isPlaced } from "../model/order";
+import { useCourse, useNow, usePage } from "../model/page";
+import { useTexts } from "../texts";
+import { Agents } from "./agents";
+import { Dock } from "./dock";
+import { Front } from "./front";
+import { LastOrder } from "./last-order";
+import { type Browsing, Menu } from "./menu";
+import { Payment } from "./payment";
+import { Person } from "./person";
+import { Feedback, Placed } from "./placed";
+import { Script } from "./script";
+import { Sheet } from "./sheet";
+import { Ticket } from "./ticket";
+import { Banner, CallTrouble, Closed } from "./trouble";
+import "../styles/table.css";
+
+export function EveningPage({
+  settings,
+  microphone,
+  trouble,
+  elsewhere = false,
+  onNewCall,
+}: {
+  settings: ReactNode;
+  /** The dock's microphone, where the agent can hear. */
+  microphone?: ReactNode;
+  /** Shown if the microphone cannot be used. */
+  trouble?: ReactNode;
+  /** The same guest has joined from another tab or device. */
+  elsewhere?: boolean;
+  onNewCall: () => void;
+}) {
+  const texts = useTexts();
+  const { session, forget } = usePage();
+  const now = useNow();
+  const place = usePlace();
+  const order = now.state;
+  const over = now.status === "ended";
+  const [browsing, setBrowsing] = useState<Browsing>({ section: null, typed: "", hide: false });
+  const met = now.hello !== null;
+  const menu = useMenu(session, met, place.at !== "talk");
+  const phone = useMedia("(max-width: 47.99rem)");
+  // A refusal belongs to the place it was made at.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: going elsewhere is the reason
+  useEffect(forget, [place, forget]);
+
+  return (
+    <>
+      <a className="skip" href="#dock">
+        {texts.skip}
+      </a>
+      <Front place={place} order={order}>
+        <Person order={order} />
+        {settings}
+      </Front>
+      <Banner />
+      <div className="table">
+        {place.at === "talk" ? (
+          <main className="talk" id="talk">
+            <h1 className="unseen">{texts.script.title}</h1>
+            <Agents />
+            <CallTrouble elsewhere={elsewhere} onAgain={onNewCall} />
+            {trouble}
+            <Closed house={menu.house} />
+            {order && isPlaced(order) && <Placed order={order} />}
+            <Script brief={order !== null && isPlaced(order)} />
+            {order && (order.stage === "review" || order.stage === "confirmed") && (
+              <Payment order={order} tips={menu.house?.tips} />
+            )}
+            {order && isPlaced(order) && <Feedback order={order} over={over} />}
+            {order?.stage === "open" && order.item_count === 0 && <LastOrder hello={now.hello} />}
+          </main>
+        ) : (
+          <main className="card" id="menu">
+            <Closed house={menu.house} />
+            <Card place={place} menu={menu} browsing={browsing} onBrowse={setBrowsing} />
+          </main>
+        )}
+        <Dock slim={phone && place.at !== "talk"} microphone={microphone} onNewOrder={onNewCall} />
+        <Ticket />
+      </div>
+      <Announcer />
+    </>
+  );
+}
+
+/** The menu, or one dish's sheet in its place. */
+function Card({
+  place,
+  menu,
+  browsing,
+  onBrowse,
+}: {
+  place: Place;
+  menu: MenuState;
+  browsing: Browsing;
+  onBrowse: (browsing: Browsing) => void;
+}) {
+  const texts = useTexts();
+  const order = useNow().state;
+  const [opened, setOpened] = useState<string>();
+  const line =
+    place.at === "line" ? order?.order_items.find((item) => item.id === place.id) : undefined;
+  const wanted = place.at === "dish" ? place.name : line?.name;
+  const found = [...menu.sections.values()]
+    .map((section) => ({ section, dish: section.dishes.find((dish) => dish.name === wanted) }))
+    .find(({ dish }) => dish !== undefined);
+  const { read } = menu;
+  // A dish reached by its address, or by a line of the ticket, may be in any section.
+  useEffect(() => {
+    if (wanted && !found) read();
+  }, [wanted, found, read]);
+  useEffect(() => {
+    if (place.at === "dish") setOpened(place.name);
+  }, [place]);
+
+  if (!wanted)
+    return (
+      <Menu menu={menu} order={order} opened={opened} browsing={browsing} onBrowse={onBrowse} />
+    );
+  if (!order || !found?.dish) return <p className="fine">{texts.card.loading}</p>;
+  const { dish, section } = found;
+  return (
+    <Sheet
+      key={`${dish.name} ${line?.id}`}
+      dish={dish}
+      section={section.name}
+      order={order}
+      lineId={line?.id}
+      start={
+        line
+          ? (choiceOf(dish, line) ?? { ...firstChoice(dish), quantity: line.quantity })
+          : undefined
+      }
+      back={() => {
+        location.hash = line ? "#talk" : addressOf({ at: "menu" });
+      }}
+    />
+  );
+}
+
+/** Tells a screen reader each change of the ticket once; the ticket itself is silent. */
+function Announcer() {
+  const texts = useTexts();
+  const { told } = useCourse();
+  const order = useNow().confirmed;
+  const last = useRef(told);
+  const [text, setText] = useState("");
+  useEffect(() => {
+    if (told === last.current || !order) return;
+    last.current = told;
+    setText(announced(told, order, texts));
+  }, [told, order, texts]);
+  return (
+    <p role="status" className="unseen">
+      {text}
+    </p>
+  );
+}

@@ -1,0 +1,251 @@
+/** The menu: browse, search, add. What has to be chosen opens the dish's sheet. */
+
+import type { DishView as Dish, Order } from "@bella-vista/client";
+import { useDeferredValue, useEffect, useId } from "react";
+import { addressOf } from "../model/hooks";
+import { isSimple, type MenuState, matches, meets, type Section } from "../model/menu";
+import { canOrder } from "../model/order";
+import { usePage } from "../model/page";
+import { capital, money } from "../model/words";
+import { type Texts, useTexts } from "../texts";
+import { Drawing } from "./drawings";
+import { Refused } from "./refused";
+import "../styles/menu.css";
+
+/** Where in the menu the guest is; it outlives a look at a dish. */
+export interface Browsing {
+  section: string | null;
+  typed: string;
+  hide: boolean;
+}
+
+export function Menu({
+  menu,
+  order,
+  opened,
+  browsing,
+  onBrowse,
+}: {
+  menu: MenuState;
+  order: Order | null;
+  /** The dish that was looked at last. */
+  opened?: string;
+  browsing: Browsing;
+  onBrowse: (browsing: Browsing) => void;
+}) {
+  const texts = useTexts();
+  const words = texts.card;
+  const id = useId();
+  const { section, typed, hide } = browsing;
+  const search = useDeferredValue(typed.trim());
+  const current = section ?? menu.names[0] ?? null;
+  const { read } = menu;
+  useEffect(() => {
+    if (search) read();
+    else if (current) read(current);
+  }, [read, search, current]);
+  // Coming back from a sheet, the dish it was opened from gets the focus again.
+  useEffect(() => {
+    if (opened) document.getElementById(dishId(opened))?.focus();
+  }, [opened]);
+
+  const allergies = order?.allergies ?? [];
+  // A word that the menu does not use hides nothing, so hiding by it is not offered.
+  const stated = [...menu.sections.values()]
+    .flatMap((each) => each.dishes)
+    .flatMap((dish) => dish.allergens);
+  const known = allergies.filter((allergy) => meets(stated, [allergy]).length > 0);
+  const found: Section[] = (search ? menu.names : current ? [current] : [])
+    .map((name) => menu.sections.get(name))
+    .filter((each) => each !== undefined)
+    .map((each) => ({
+      ...each,
+      dishes: each.dishes.filter(
+        (dish) =>
+          (!search || matches(dish, search)) &&
+          (!hide || meets(dish.allergens, allergies).length === 0),
+      ),
+    }));
+  const count = found.reduce((sum, each) => sum + each.dishes.length, 0);
+  const loading =
+    menu.names.length === 0 || (!search && current !== null && !menu.sections.has(current));
+  return (
+    <div className="menu">
+      <div className="menu-head">
+        <h1>{words.title}</h1>
+        <div className="search">
+          <label className="label" htmlFor={id}>
+            {words.search}
+          </label>
+          <input
+            id={id}
+            type="search"
+            className="field"
+            placeholder={words.searchHint}
+            value={typed}
+            onChange={(event) => onBrowse({ ...browsing, typed: event.target.value })}
+          />
+        </div>
+        {known.length > 0 && (
+          <label className="switch">
+            <span>{words.hide(known.join(", "))}</span>
+            <input
+              type="checkbox"
+              checked={hide}
+              onChange={(event) => onBrowse({ ...browsing, hide: event.target.checked })}
+            />
+          </label>
+        )}
+      </div>
+      <nav aria-label={words.sections} className="sections">
+        {menu.names.map((name) => (
+          <button
+            key={name}
+            type="button"
+            lang="en"
+            aria-current={!search && name === current ? "true" : undefined}
+            onClick={() => onBrowse({ ...browsing, section: name, typed: "" })}
+          >
+            {name}
+          </button>
+        ))}
+      </nav>
+      {hide && <p className="fine">{words.noPromise}</p>}
+      <p role="status" className={search ? "fine" : "unseen"}>
+        {search ? (count > 0 ? words.found(count) : words.nothing) : ""}
+      </p>
+      {menu.failed ? (
+        <div className="note">
+          <p>{words.notLoaded}</p>
+          <div className="row">
+            <button
+              type="button"
+              className="button"
+              onClick={() => menu.read(current ?? undefined)}
+            >
+              {words.again}
+            </button>
+          </div>
+        </div>
+      ) : (
+        loading && <p className="fine">{words.loading}</p>
+      )}
+      {found.map((each) => (
+        <SectionOf key={each.name} section={each} order={order} titled={search !== ""} />
+      ))}
+    </div>
+  );
+}
+
+function SectionOf({
+  section,
+  order,
+  titled,
+}: {
+  section: Section;
+  order: Order | null;
+  titled: boolean;
+}) {
+  const texts = useTexts();
+  if (section.dishes.length === 0) return null;
+  return (
+    <section aria-label={section.name}>
+      <h2 className={titled ? "section-title" : "unseen"} lang="en">
+        {section.name}
+      </h2>
+      {section.served.length > 0 && <p className="fine">{servedText(section.served, texts)}</p>}
+      <ul className="dishes">
+        {section.dishes.map((dish) => (
+          <DishOf key={dish.name} dish={dish} section={section.name} order={order} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function DishOf({ dish, section, order }: { dish: Dish; section: string; order: Order | null }) {
+  const texts = useTexts();
+  const { edit } = usePage();
+  const words = texts.card;
+  const currency = order?.currency ?? "USD";
+  const open = order !== null && canOrder(order);
+  const met = meets(dish.allergens, order?.allergies ?? []);
+  const at = `dish ${dish.name}`;
+  return (
+    <li className={dish.available ? "dish" : "dish out"}>
+      <Drawing
+        name={dish.name}
+        section={section}
+        holds={[...dish.with, ...wordsOf(dish.description)]}
+      />
+      <div>
+        <h3 lang="it">{dish.name}</h3>
+        {dish.description && <p lang="en">{dish.description}</p>}
+        <p className="price">{priceText(dish, currency)}</p>
+        <p className="fine">{factsText(dish, texts)}</p>
+        {met.length > 0 && <p className="met">{words.meets(met.join(", "))}</p>}
+        {dish.served.length > 0 && <p className="fine">{servedText(dish.served, texts)}</p>}
+        {!dish.available ? (
+          <p className="sold-out" id={dishId(dish.name)} tabIndex={-1}>
+            {words.soldOut}
+          </p>
+        ) : isSimple(dish) ? (
+          <button
+            type="button"
+            id={dishId(dish.name)}
+            className="button"
+            aria-disabled={!open}
+            onClick={() => open && void edit(at, { op: "add_item", name: dish.name, quantity: 1 })}
+          >
+            {words.add}
+            <span className="unseen"> {dish.name}</span>
+          </button>
+        ) : (
+          <a
+            className="button"
+            id={dishId(dish.name)}
+            href={addressOf({ at: "dish", name: dish.name })}
+          >
+            {words.choose}
+            <span className="unseen"> {dish.name}</span>
+          </a>
+        )}
+        <Refused place={at} />
+      </div>
+    </li>
+  );
+}
+
+export function dishId(name: string): string {
+  return `dish-${name.replaceAll(/[^a-zA-Z0-9]+/g, "-")}`;
+}
+
+function wordsOf(description: string | null): string[] {
+  return description ? description.toLowerCase().split(/[.,]\s*|\band\b/) : [];
+}
+
+function priceText(dish: Dish, currency: string): string {
+  const sizes = Object.entries(dish.sizes);
+  if (sizes.length === 1) return money(sizes[0]?.[1] ?? 0, currency);
+  return sizes.map(([size, price]) => `${size} ${money(price, currency)}`).join(", ");
+}
+
+export function factsText(dish: Dish, texts: Texts): string {
+  const words = texts.card;
+  const parts = [];
+  const diets = dish.diets.map((diet) => words.diet[diet] ?? capital(diet));
+  if (diets.length > 0) parts.push(`${diets.join(", ")}.`);
+  if (dish.allergens.length > 0) parts.push(words.holds(dish.allergens.join(", ")));
+  if (dish.minimum_age) parts.push(words.age(dish.minimum_age));
+  return parts.join(" ");
+}
+
+function servedText(served: Dish["served"], texts: Texts): string {
+  const words = texts.card;
+  const times = served.map((each) => {
+    const days = each.days.map((day) => words.days[day] ?? day);
+    const span = days.length > 2 ? `${days[0]}–${days.at(-1)}` : days.join(", ");
+    return [span, each.hours.join(", ")].filter(Boolean).join(" ");
+  });
+  return words.served(times.join("; "));
+}

@@ -1,0 +1,641 @@
+/** The ticket: the order as the restaurant has it, changed by hand where it still can be. */
+
+import type { Order, OrderItem } from "@bella-vista/client";
+import { type FormEvent, useEffect, useId, useRef, useState } from "react";
+import { details } from "../model/changes";
+import { addressOf, useChangedLately, useDelayed, useOneAtATime } from "../model/hooks";
+import { cameToNothing, canOrder, handover, isPlaced } from "../model/order";
+import { useNow, usePage } from "../model/page";
+import { clock, today } from "../model/words";
+import { type Texts, useTexts } from "../texts";
+import { Icon } from "./icons";
+import { Refused } from "./refused";
+import "../styles/ticket.css";
+
+const NEW_MS = 3000;
+
+export function Ticket() {
+  const texts = useTexts();
+  const now = useNow();
+  const order = now.state;
+  const late = useDelayed(now.pending > 0, 500);
+  const words = texts.ticket;
+  return (
+    <div className="ticket-shadow">
+      <aside className="ticket" id="order" tabIndex={-1} aria-labelledby="order-title">
+        <header>
+          <h2 id="order-title">{titleOf(order, texts)}</h2>
+          {order && order.stage !== "open" && words.stamp[order.stage] && (
+            <span className="stamp">{words.stamp[order.stage]}</span>
+          )}
+        </header>
+        {order && (
+          <Contents
+            order={order}
+            confirmed={now.confirmed}
+            late={late}
+            over={now.status === "ended"}
+          />
+        )}
+        {!order && <p className="empty">{words.empty}</p>}
+      </aside>
+    </div>
+  );
+}
+
+function titleOf(order: Order | null, texts: Texts): string {
+  if (!order) return texts.ticket.title;
+  if (isPlaced(order)) return texts.ticket.number(order.order_number);
+  if (order.stage === "review") return texts.ticket.readBack;
+  return texts.ticket.title;
+}
+
+function Contents({
+  order,
+  confirmed,
+  late,
+  over,
+}: {
+  order: Order;
+  confirmed: Order | null;
+  late: boolean;
+  over: boolean;
+}) {
+  const texts = useTexts();
+  const words = texts.ticket;
+  const open = canOrder(order) && !over;
+  // Once it is read back, a change begins with taking it up again.
+  const editable = order.stage === "open";
+  const list = useRef<HTMLUListElement>(null);
+  const first = useRef(true);
+  const title = () => document.getElementById("order")?.focus();
+  useEffect(() => {
+    first.current = false;
+  }, []);
+
+  // After a line is gone its place is the next one's, and the focus goes there.
+  const focusAfter = (place: number) => {
+    const lines = list.current?.children ?? [];
+    const next = (lines[place] ?? lines[place - 1]) as HTMLElement | undefined;
+    const target = next?.querySelector<HTMLElement>("[data-remove]");
+    if (target) target.focus();
+    else title();
+  };
+  const asConfirmed = new Map(confirmed?.order_items.map((item) => [item.id, item]));
+  return (
+    <>
+      <Way order={order} editable={editable} />
+      <Allergies order={order} editable={editable} />
+      {order.order_items.length === 0 ? (
+        <div className="empty">
+          <p>{words.empty}</p>
+          <a className="button quiet" href={addressOf({ at: "menu" })}>
+            {words.toMenu}
+          </a>
+          <Refused place="removed" />
+        </div>
+      ) : (
+        <ul ref={list}>
+          {order.order_items.map((item, place) => (
+            <ItemOf
+              key={item.id}
+              item={item}
+              place={place}
+              currencyText={order.display.order_items[item.id]?.line_total}
+              editable={editable}
+              fresh={!first.current}
+              notSent={late && asConfirmed.get(item.id)?.quantity !== item.quantity}
+              onGone={focusAfter}
+            />
+          ))}
+        </ul>
+      )}
+      {order.order_items.length > 0 && <Sums order={order} late={late} />}
+      {late && confirmed && confirmed.item_count > 0 && (
+        <p className="fine">{words.seen(confirmed.order_summary)}</p>
+      )}
+      {order.notes.map((note) => (
+        <div className="block" key={note.id}>
+          <p>
+            <i>{note.content}</i>
+          </p>
+          {editable && <RemoveNote id={note.id} title={note.content} />}
+        </div>
+      ))}
+      {editable && <Extras order={order} />}
+      {isPlaced(order) && (
+        <div className="block">
+          {order.payment_method && (
+            <p>
+              {order.payment_method === "cash" ? words.payCash : words.payCard},{" "}
+              {words.payAt[handover(order)]}
+            </p>
+          )}
+          <p className="fine">{words.fixed}</p>
+        </div>
+      )}
+      {open && <Steps order={order} />}
+      {cameToNothing(order) && <p className="block">{texts.placed.stage[order.stage]}</p>}
+    </>
+  );
+}
+
+function ItemOf({
+  item,
+  place,
+  currencyText,
+  editable,
+  fresh,
+  notSent,
+  onGone,
+}: {
+  item: OrderItem;
+  place: number;
+  currencyText: string | undefined;
+  editable: boolean;
+  fresh: boolean;
+  notSent: boolean;
+  onGone: (place: number) => void;
+}) {
+  const texts = useTexts();
+  const { edit } = usePage();
+  const words = texts.ticket;
+  const isNew = useChangedLately(`${item.size} ${item.modifications}`, NEW_MS, fresh);
+  const at = `line ${item.id}`;
+  const set = (quantity: number) =>
+    void edit(at, { op: "change_item", line_id: item.id, quantity });
+  const remove = async () => {
+    onGoneSoon();
+    await edit("removed", { op: "remove_item", line_id: item.id });
+  };
+  const onGoneSoon = () => requestAnimationFrame(() => requestAnimationFrame(() => onGone(place)));
+  return (
+    <li className={isNew ? "item fresh" : "item"}>
+      <h3 lang="it">
+        {!editable && <span className="amount">{item.quantity} × </span>}
+        <span className="name">{item.name}</span>
+        {isNew && (
+          <span className="tag" lang={texts.code}>
+            {words.isNew}
+          </span>
+        )}
+      </h3>
+      <span className="amount">{notSent ? words.waits : currencyText}</span>
+      {details(item) && (
+        <p className="details" lang="en">
+          {details(item)}
+        </p>
+      )}
+      {item.note && (
+        <p className="details">
+          <i>{item.note}</i>
+        </p>
+      )}
+      {item.allergens_met.length > 0 && (
+        <p className="warning">
+          <Icon name="warning" />
+          {words.holds(item.allergens_met.join(", "))}
+        </p>
+      )}
+      {editable && (
+        <div className="row">
+          {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields */}
+          <span className="stepper" role="group" aria-label={words.howMany(item.name)}>
+            <button
+              type="button"
+              aria-label={words.fewer(item.name)}
+              onClick={() => (item.quantity > 1 ? set(item.quantity - 1) : void remove())}
+            >
+              −
+            </button>
+            <output>{item.quantity}</output>
+            <button
+              type="button"
+              aria-label={words.more(item.name)}
+              onClick={() => set(item.quantity + 1)}
+            >
+              +
+            </button>
+          </span>
+          <a className="button quiet" href={addressOf({ at: "line", id: item.id })}>
+            {words.change}
+            <span className="unseen"> {item.name}</span>
+          </a>
+          <button type="button" className="button quiet" data-remove onClick={remove}>
+            {words.remove}
+            <span className="unseen"> {item.name}</span>
+          </button>
+          {notSent && <span className="not-sent">{words.notSent}</span>}
+        </div>
+      )}
+      <Refused place={at} />
+    </li>
+  );
+}
+
+function Sums({ order, late }: { order: Order; late: boolean }) {
+  const texts = useTexts();
+  const words = texts.ticket;
+  const amounts = order.display;
+  return (
+    <dl className="sums">
+      <dt>{words.subtotal}</dt>
+      <dd className="amount">{late ? words.waits : amounts.subtotal}</dd>
+      {order.discounts.map((charge) => (
+        <Sum key={charge.code} name={charge.name} amount={`−${amounts.discounts[charge.code]}`} />
+      ))}
+      {order.fees.map((charge) => (
+        <Sum key={charge.code} name={charge.name} amount={amounts.fees[charge.code] ?? ""} />
+      ))}
+      <dt>{words.tax}</dt>
+      <dd className="amount">{late ? words.waits : amounts.tax}</dd>
+      {order.tip > 0 && (
+        <Sum
+          name={order.tip_percentage ? words.tipPercent(order.tip_percentage) : words.tip}
+          amount={amounts.tip}
+        />
+      )}
+      <dt className="total">{words.total}</dt>
+      <dd className="amount total">{late ? "…" : amounts.total}</dd>
+    </dl>
+  );
+}
+
+function Sum({ name, amount }: { name: string; amount: string }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd className="amount">{amount}</dd>
+    </>
+  );
+}
+
+/** Pickup or delivery, when, to whom. */
+function Way({ order, editable }: { order: Order; editable: boolean }) {
+  const texts = useTexts();
+  const words = texts.ticket;
+  const [editing, setEditing] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setEditing(false);
+    requestAnimationFrame(() => opener.current?.focus());
+  };
+  const way = order.fulfilment;
+  if (editing && editable) return <WayForm order={order} onDone={close} />;
+  return (
+    <div className="block">
+      <p>
+        {way ? (
+          <>
+            <b>{words[way.kind]}</b>,{" "}
+            {way.when ? words.at(clock(way.when, texts.code)) : words.asap}
+            {way.ready_at &&
+              canOrder(order) &&
+              `, ${words.readyAbout(clock(way.ready_at, texts.code))}`}
+            {way.address && `, ${words.to(way.address)}`}
+            {order.customer_name && (
+              <>
+                , {words.forName("")}
+                <b>{order.customer_name}</b>
+              </>
+            )}
+          </>
+        ) : (
+          <b>{words.pickupOrDelivery}</b>
+        )}
+      </p>
+      {editable && (
+        <button
+          ref={opener}
+          type="button"
+          className="button quiet"
+          onClick={() => setEditing(true)}
+        >
+          {way ? words.change : words.choose}
+          <span className="unseen"> {words.pickupOrDelivery}</span>
+        </button>
+      )}
+    </div>
+  );
+}
+
+function WayForm({ order, onDone }: { order: Order; onDone: () => void }) {
+  const texts = useTexts();
+  const { edit } = usePage();
+  const words = texts.ticket;
+  const id = useId();
+  const way = order.fulfilment;
+  const [kind, setKind] = useState<"pickup" | "delivery">(way?.kind ?? "pickup");
+  const [time, setTime] = useState(way?.when ? way.when.slice(11, 16) : "");
+  const [address, setAddress] = useState(way?.address ?? "");
+  const [name, setName] = useState(order.customer_name ?? "");
+  const start = useRef<HTMLInputElement>(null);
+  useEffect(() => start.current?.focus(), []);
+  const keep = async (event: FormEvent) => {
+    event.preventDefault();
+    const when = time ? atTime(time, way?.ready_at) : "asap";
+    const kept = await edit("way", {
+      op: "set_fulfilment",
+      kind,
+      when,
+      ...(kind === "delivery" ? { address } : {}),
+    });
+    if (!kept) return;
+    if (name.trim() !== (order.customer_name ?? "")) {
+      if (!(await edit("way", { op: "set_customer", name: name.trim() }))) return;
+    }
+    onDone();
+  };
+  return (
+    <form className="block form" onSubmit={keep}>
+      <fieldset>
+        <legend className="label">{words.pickupOrDelivery}</legend>
+        <div className="choice-row">
+          {(["pickup", "delivery"] as const).map((each, place) => (
+            <label key={each}>
+              <input
+                ref={place === 0 ? start : undefined}
+                type="radio"
+                name={`${id}-kind`}
+                checked={kind === each}
+                onChange={() => setKind(each)}
+              />
+              {words[each]}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      {kind === "delivery" && (
+        <div>
+          <label className="label" htmlFor={`${id}-address`}>
+            {words.address}
+          </label>
+          <input
+            id={`${id}-address`}
+            className="field"
+            value={address}
+            required
+            maxLength={280}
+            autoComplete="street-address"
+            onChange={(event) => setAddress(event.target.value)}
+          />
+        </div>
+      )}
+      <div>
+        <label className="label" htmlFor={`${id}-time`}>
+          {words.time} <span className="fine">{texts.optional}</span>
+        </label>
+        <input
+          id={`${id}-time`}
+          className="field"
+          type="time"
+          value={time}
+          onChange={(event) => setTime(event.target.value)}
+        />
+      </div>
+      <div>
+        <label className="label" htmlFor={`${id}-name`}>
+          {words.name}
+        </label>
+        <input
+          id={`${id}-name`}
+          className="field"
+          value={name}
+          maxLength={80}
+          autoComplete="name"
+          onChange={(event) => setName(event.target.value)}
+        />
+      </div>
+      <Refused place="way" />
+      <FormEnd onCancel={onDone} />
+    </form>
+  );
+}
+
+/** A time of day as ISO 8601 on the day the order is ready; without one, today. */
+function atTime(time: string, readyAt: string | undefined): string {
+  return `${readyAt?.slice(0, 10) ?? today()}T${time}`;
+}
+
+function FormEnd({ onCancel }: { onCancel: () => void }) {
+  const texts = useTexts();
+  return (
+    <div className="row">
+      <button type="submit" className="button main">
+        {texts.save}
+      </button>
+      <button type="button" className="button quiet" onClick={onCancel}>
+        {texts.cancel}
+      </button>
+    </div>
+  );
+}
+
+function Allergies({ order, editable }: { order: Order; editable: boolean }) {
+  const texts = useTexts();
+  const { edit } = usePage();
+  const words = texts.ticket;
+  const [adding, setAdding] = useState(false);
+  const [name, setName] = useState("");
+  const id = useId();
+  const opener = useRef<HTMLButtonElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (adding) field.current?.focus();
+  }, [adding]);
+  const close = () => {
+    setAdding(false);
+    setName("");
+    requestAnimationFrame(() => opener.current?.focus());
+  };
+  const keep = async (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() && (await edit("allergies", { op: "add_allergy", name: name.trim() }))) close();
+  };
+  return (
+    <div className="block">
+      <div className="row">
+        <b>{words.allergies}</b>
+        {order.allergies.map((allergy) => (
+          <span className="stamp" key={allergy}>
+            {allergy}
+          </span>
+        ))}
+        {order.allergies.length === 0 && <span className="fine">{words.noAllergies}</span>}
+      </div>
+      {editable && !adding && (
+        <button ref={opener} type="button" className="button quiet" onClick={() => setAdding(true)}>
+          {words.add}
+          <span className="unseen"> {words.allergies}</span>
+        </button>
+      )}
+      {adding && (
+        <form className="form" onSubmit={keep}>
+          <label className="label" htmlFor={id}>
+            {words.allergyLabel}
+          </label>
+          <input
+            ref={field}
+            id={id}
+            className="field"
+            value={name}
+            maxLength={80}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <Refused place="allergies" />
+          <FormEnd onCancel={close} />
+        </form>
+      )}
+    </div>
+  );
+}
+
+function RemoveNote({ id, title }: { id: string; title: string }) {
+  const texts = useTexts();
+  const { edit } = usePage();
+  return (
+    <button
+      type="button"
+      className="button quiet"
+      onClick={() => void edit("extras", { op: "remove_note", note_id: id })}
+    >
+      {texts.ticket.remove}
+      <span className="unseen"> {title}</span>
+    </button>
+  );
+}
+
+/** A code and a note for the kitchen, folded away until wanted. */
+function Extras({ order }: { order: Order }) {
+  const texts = useTexts();
+  const { edit } = usePage();
+  const words = texts.ticket;
+  const [code, setCode] = useState("");
+  const [note, setNote] = useState("");
+  const [, oneAtATime] = useOneAtATime();
+  const id = useId();
+  const takeCode = async (event: FormEvent) => {
+    event.preventDefault();
+    if (code.trim() && (await edit("extras", { op: "apply_coupon", code: code.trim() })))
+      setCode("");
+  };
+  const addNote = (event: FormEvent) => {
+    event.preventDefault();
+    const content = note.trim();
+    if (!content) return;
+    void oneAtATime(async () => {
+      if (await edit("extras", { op: "add_note", title: "From the guest", content })) setNote("");
+    });
+  };
+  return (
+    <details className="block extras">
+      <summary>{words.extras}</summary>
+      {order.coupons.map((used) => (
+        <p key={used} className="row">
+          <span className="stamp">{used}</span>
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => void edit("extras", { op: "remove_coupon", code: used })}
+          >
+            {words.couponRemove(used)}
+          </button>
+        </p>
+      ))}
+      <form onSubmit={takeCode}>
+        <label className="label" htmlFor={`${id}-code`}>
+          {words.coupon}
+        </label>
+        <div className="row">
+          <input
+            id={`${id}-code`}
+            className="field"
+            value={code}
+            maxLength={80}
+            autoComplete="off"
+            onChange={(event) => setCode(event.target.value)}
+          />
+          <button type="submit" className="button">
+            {words.couponUse}
+          </button>
+        </div>
+      </form>
+      <form onSubmit={addNote}>
+        <label className="label" htmlFor={`${id}-note`}>
+          {words.noteLabel}
+        </label>
+        <div className="row">
+          <input
+            id={`${id}-note`}
+            className="field"
+            value={note}
+            maxLength={280}
+            onChange={(event) => setNote(event.target.value)}
+          />
+          <button type="submit" className="button">
+            {words.noteAdd}
+          </button>
+        </div>
+      </form>
+      <Refused place="extras" />
+    </details>
+  );
+}
+
+/** The next step towards the kitchen, and the way back. */
+function Steps({ order }: { order: Order }) {
+  const texts = useTexts();
+  const { edit } = usePage();
+  const words = texts.ticket;
+  const [busy, oneAtATime] = useOneAtATime();
+  const go = (...commands: Parameters<typeof edit> extends [string, ...infer C] ? C : never) =>
+    oneAtATime(() => edit("steps", ...commands));
+  if (order.order_items.length === 0) return <Refused place="steps" />;
+  const paid = order.payment_method !== null;
+  return (
+    <div className="steps">
+      <Refused place="steps" />
+      {order.stage === "open" && (
+        <button
+          type="button"
+          className="button main"
+          aria-disabled={busy}
+          onClick={() => void go({ op: "read_back" })}
+        >
+          {words.done}
+        </button>
+      )}
+      {order.stage === "review" && (
+        <button
+          type="button"
+          className="button main big"
+          aria-disabled={busy}
+          onClick={() =>
+            void go({ op: "confirm_order" }, ...(paid ? [{ op: "place_order" } as const] : []))
+          }
+        >
+          {paid ? words.confirmAndPlace : words.confirm}
+        </button>
+      )}
+      {order.stage === "confirmed" && (
+        <button
+          type="button"
+          className="button main big"
+          aria-disabled={busy || !paid}
+          onClick={() => void go({ op: "place_order" })}
+        >
+          {words.place}
+        </button>
+      )}
+      {order.stage !== "open" && (
+        <button
+          type="button"
+          className="button quiet"
+          onClick={() => void go({ op: "reopen_order" })}
+        >
+          {words.reopen}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+/** Before the call. The microphone is asked for after Start, never before. */
+
+import type { ReactNode } from "react";
+import { useTexts } from "../texts";
+import { Pizza } from "./drawings";
+import { Front } from "./front";
+import { Icon } from "./icons";
+import "../styles/welcome.css";
+
+const MARGHERITA = ["mozzarella", "basil"].map((name) => ({ name, where: "all" as const }));
+
+export function Welcome({
+  settings,
+  busy,
+  onStart,
+  children,
+}: {
+  settings: ReactNode;
+  busy: boolean;
+  onStart: (by: "voice" | "typing") => void;
+  children?: ReactNode;
+}) {
+  const words = useTexts().welcome;
+  return (
+    <>
+      <Front>{settings}</Front>
+      <main className="welcome">
+        <div className="invitation">
+          <h1>{words.title}</h1>
+          <p className="lead">{words.lead}</p>
+          <div className="row">
+            <button
+              type="button"
+              className="button main big"
+              aria-disabled={busy}
+              onClick={() => !busy && onStart("voice")}
+            >
+              <Icon name="microphone" />
+              {words.talking}
+            </button>
+            <button
+              type="button"
+              className="button big"
+              aria-disabled={busy}
+              onClick={() => !busy && onStart("typing")}
+            >
+              {words.typing}
+            </button>
+          </div>
+          <p className="fine">{words.fine}</p>
+          <p role="status" className={busy ? undefined : "unseen"}>
+            {busy ? words.connecting : ""}
+          </p>
+          {children}
+        </div>
+        <div className="tablecloth" aria-hidden="true">
+          <Pizza toppings={MARGHERITA} />
+        </div>
+      </main>
+    </>
+  );
+}

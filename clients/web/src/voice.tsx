@@ -1,0 +1,223 @@
+/** The microphone: off until it is turned on; held to talk, or open. */
+
+import { useMediaDeviceSelect, useStartAudio } from "@livekit/components-react";
+import type { Room } from "livekit-client";
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  useCallback,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from "react";
+import { useNow, usePage } from "./model/page";
+import { Icon } from "./parts/icons";
+import { useTexts } from "./texts";
+
+/** A press shorter than this (milliseconds) means: listen until the next press. */
+const TAP_MS = 300;
+
+type Mode = "push_to_talk" | "open";
+
+export interface MicrophoneState {
+  mode: Mode;
+  talking: boolean;
+  muted: boolean;
+  setMode: (mode: Mode) => void;
+  setMuted: (muted: boolean) => void;
+  startTalking: () => void;
+  stopTalking: () => void;
+}
+
+/**
+ * The guest's microphone in a room; between turns it is muted, unless it is open.
+ *
+ * @param heard - An agent that hears is there.
+ */
+export function useMicrophone(room: Room, heard: boolean): MicrophoneState {
+  const { session } = usePage();
+  const { hello } = useNow();
+  const [mode, chooseMode] = useState<Mode>("push_to_talk");
+  const [talking, setTalking] = useState(false);
+  const [muted, mute] = useState(false);
+
+  // A device that is pulled out is muted by the browser as well.
+  const hear = useCallback(
+    (on: boolean) => room.localParticipant.setMicrophoneEnabled(on).catch(() => {}),
+    [room],
+  );
+  useEffect(() => {
+    if (heard) void hear(mode === "open");
+  }, [heard, mode, hear]);
+  // Told again to an agent that takes over.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each agent says its own hello
+  useEffect(() => {
+    if (heard) void session.setMicrophone(mode).catch(() => {});
+  }, [heard, hello, mode, session]);
+
+  const setMode = useCallback((next: Mode) => {
+    setTalking(false);
+    mute(false);
+    chooseMode(next);
+  }, []);
+  const startTalking = useCallback(() => {
+    setTalking(true);
+    void hear(true);
+    void session.startTurn().catch(() => {
+      setTalking(false);
+      void hear(false);
+    });
+  }, [session, hear]);
+  const stopTalking = useCallback(() => {
+    setTalking(false);
+    void session
+      .endTurn()
+      .catch(() => {})
+      .finally(() => hear(false));
+  }, [session, hear]);
+  const setMuted = useCallback(
+    (now: boolean) => {
+      mute(now);
+      void hear(!now);
+    },
+    [hear],
+  );
+  return { mode, talking, muted, setMode, setMuted, startTalking, stopTalking };
+}
+
+/** The dock's controls of the microphone. */
+export function Microphone({ microphone }: { microphone: MicrophoneState }) {
+  const words = useTexts().dock;
+  const held = useNow().status !== "ready";
+  const { mode, muted } = microphone;
+  const id = useId();
+  const sound = useStartAudio({ props: {} });
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
+    <div className="microphone" role="group" aria-label={words.microphone}>
+      {!sound.canPlayAudio && (
+        <button type="button" className="button" onClick={sound.mergedProps.onClick}>
+          <Icon name="speaker" />
+          {words.soundOn}
+        </button>
+      )}
+      {mode === "push_to_talk" ? (
+        <HoldToTalk microphone={microphone} disabled={held} />
+      ) : (
+        <button
+          type="button"
+          className="button"
+          aria-pressed={muted}
+          onClick={() => microphone.setMuted(!muted)}
+        >
+          <Icon name={muted ? "muted" : "microphone"} />
+          {words.mute}
+        </button>
+      )}
+      <fieldset className="choice-row">
+        <legend className="unseen">{words.mode}</legend>
+        {(["push_to_talk", "open"] as const).map((each) => (
+          <label key={each}>
+            <input
+              type="radio"
+              name={id}
+              checked={mode === each}
+              onChange={() => microphone.setMode(each)}
+            />
+            {each === "open" ? words.modeOpen : words.modeHold}
+          </label>
+        ))}
+      </fieldset>
+    </div>
+  );
+}
+
+/** Hold to talk; a short press, or a key, begins and the next one ends. */
+function HoldToTalk({ microphone, disabled }: { microphone: MicrophoneState; disabled: boolean }) {
+  const words = useTexts().dock;
+  const { talking, startTalking, stopTalking } = microphone;
+  const since = useRef<number | null>(null);
+  // A call that ends or breaks off while the button is held ends the turn as well.
+  useEffect(() => {
+    if (disabled && talking) stopTalking();
+  }, [disabled, talking, stopTalking]);
+  const down = (event: PointerEvent) => {
+    if (event.button !== 0 || disabled) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    if (talking) {
+      stopTalking();
+      return;
+    }
+    since.current = event.timeStamp;
+    startTalking();
+  };
+  const up = (event: PointerEvent) => {
+    const began = since.current;
+    since.current = null;
+    if (began !== null && event.timeStamp - began > TAP_MS) stopTalking();
+  };
+  const key = (event: KeyboardEvent) => {
+    if (event.repeat || disabled || (event.key !== " " && event.key !== "Enter")) return;
+    event.preventDefault();
+    if (talking) stopTalking();
+    else startTalking();
+  };
+  return (
+    <button
+      type="button"
+      className="button speak"
+      aria-pressed={talking}
+      aria-disabled={disabled}
+      onPointerDown={down}
+      onPointerUp={up}
+      onPointerCancel={up}
+      onKeyDown={key}
+    >
+      <Icon name="microphone" />
+      {talking ? words.talkEnd : words.hold}
+    </button>
+  );
+}
+
+/** Which microphone and loudspeaker. */
+export function Devices({ room }: { room: Room }) {
+  const words = useTexts().sound;
+  return (
+    <>
+      <Device room={room} kind="audioinput" label={words.microphone} />
+      <Device room={room} kind="audiooutput" label={words.speaker} />
+    </>
+  );
+}
+
+function Device({ room, kind, label }: { room: Room; kind: MediaDeviceKind; label: string }) {
+  const texts = useTexts();
+  const id = useId();
+  const { devices, activeDeviceId, setActiveMediaDevice } = useMediaDeviceSelect({ kind, room });
+  // Before permission a browser names none.
+  const named = devices.filter((device) => device.label !== "");
+  if (named.length === 0) return null;
+  return (
+    <div>
+      <label className="label" htmlFor={id}>
+        {label}
+      </label>
+      <select
+        id={id}
+        className="field"
+        value={activeDeviceId}
+        onChange={(event) => void setActiveMediaDevice(event.target.value)}
+      >
+        {!named.some((device) => device.deviceId === activeDeviceId) && (
+          <option value={activeDeviceId}>{texts.sound.standard}</option>
+        )}
+        {named.map((device) => (
+          <option key={device.deviceId} value={device.deviceId}>
+            {device.label}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

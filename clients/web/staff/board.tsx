@@ -1,0 +1,393 @@
+/** The pass: orders as they come, what the kitchen does with them, and what the house has. */
+
+import type { Command, Order } from "@bella-vista/client";
+import { AppError } from "@typed-handoffs/client";
+import type { StaffBoard } from "@typed-handoffs/client/staff";
+import { useStaffBoard } from "@typed-handoffs/react";
+import { type FormEvent, useEffect, useId, useState } from "react";
+import { details } from "../src/model/changes";
+import { clock } from "../src/model/words";
+import { Front } from "../src/parts/front";
+import { reasonOf } from "../src/parts/refused";
+import { useTexts } from "../src/texts";
+import "../src/styles/ticket.css";
+import "./board.css";
+
+type OrderBoard = StaffBoard<Order, Command>;
+
+interface House {
+  paused: boolean;
+  sold_out: readonly string[];
+}
+
+function houseOf(setting: unknown): House {
+  return { paused: false, sold_out: [], ...(setting as object) };
+}
+
+const RAILS = ["placed", "accepted", "preparing", "ready"] as const;
+const LATER_MIN = [0, 10, 20];
+
+export function Board({ board }: { board: OrderBoard }) {
+  const words = useTexts().staff;
+  const now = useStaffBoard(board);
+  if (now.status === "login") {
+    return (
+      <>
+        <Front />
+        <Login board={board} />
+      </>
+    );
+  }
+  const house = houseOf(now.settings.house);
+  const wanted = now.states.filter((order) => order.person_wanted && order.stage !== "completed");
+  return (
+    <>
+      <Front>
+        <button type="button" className="button quiet" onClick={() => void board.logout()}>
+          {words.logout}
+        </button>
+      </Front>
+      <main className="board">
+        <h1 className="unseen">{words.title}</h1>
+        {now.status === "reconnecting" && (
+          <p className="calls" role="alert">
+            {words.old}
+          </p>
+        )}
+        {wanted.length > 0 && (
+          <ul className="calls" aria-label={words.wanted}>
+            {wanted.map((order) => (
+              <li key={order.order_id}>
+                <b>{words.wants(order.order_number, order.customer_name ?? "")}</b>{" "}
+                {order.phone && <a href={`tel:${order.phone}`}>{order.phone}</a>}
+              </li>
+            ))}
+          </ul>
+        )}
+        <div className="rails">
+          {RAILS.map((stage) => {
+            // The one that waits longest hangs first.
+            const orders = now.states.filter((order) => order.stage === stage).reverse();
+            return (
+              <section className="rail" key={stage} aria-label={words.rails[stage]}>
+                <h2>
+                  {words.rails[stage]} <span className="amount">{orders.length}</span>
+                </h2>
+                <ul>
+                  {orders.map((order) => (
+                    <li key={order.order_id}>
+                      <Slip order={order} board={board} />
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            );
+          })}
+        </div>
+        <HousePanel house={house} board={board} />
+      </main>
+    </>
+  );
+}
+
+function Login({ board }: { board: OrderBoard }) {
+  const words = useTexts().staff;
+  const id = useId();
+  const [password, setPassword] = useState("");
+  const [wrong, setWrong] = useState<string | null>(null);
+  const enter = async (event: FormEvent) => {
+    event.preventDefault();
+    setWrong(null);
+    try {
+      await board.login(password);
+    } catch (error) {
+      setWrong(AppError.from(error).code === 401 ? words.wrong : words.notNow);
+    }
+  };
+  return (
+    <main className="login">
+      <form onSubmit={enter}>
+        <h1>{words.title}</h1>
+        <label className="label" htmlFor={id}>
+          {words.password}
+        </label>
+        <input
+          id={id}
+          className="field"
+          type="password"
+          autoComplete="current-password"
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+        {wrong && (
+          <p className="refused" role="alert">
+            {wrong}
+          </p>
+        )}
+        <button type="submit" className="button main">
+          {words.login}
+        </button>
+      </form>
+    </main>
+  );
+}
+
+/** One order on a rail. */
+function Slip({ order, board }: { order: Order; board: OrderBoard }) {
+  const texts = useTexts();
+  const words = texts.staff;
+  const [later, setLater] = useState(0);
+  const [refusing, setRefusing] = useState(false);
+  const [reason, setReason] = useState("");
+  const [refused, setRefused] = useState<AppError | null>(null);
+  const id = useId();
+  const send = (command: Command) => {
+    setRefused(null);
+    board.apply(order.order_id, command).catch((error) => setRefused(AppError.from(error)));
+  };
+  const readyAt = order.fulfilment?.ready_at;
+  const name = order.order_number;
+  return (
+    <article className="ticket-shadow" aria-labelledby={`${id}-number`}>
+      <div className="ticket">
+        <header>
+          <h3 id={`${id}-number`}>{name}</h3>
+          {readyAt && <span className="amount">{words.readyAt(clock(readyAt, texts.code))}</span>}
+        </header>
+        <p>
+          {texts.ticket[order.fulfilment?.kind ?? "pickup"]}
+          {order.fulfilment?.address && `, ${order.fulfilment.address}`}
+          {order.customer_name && `, ${order.customer_name}`}
+        </p>
+        {order.allergies.length > 0 && (
+          <p className="row">
+            {order.allergies.map((allergy) => (
+              <span className="stamp" key={allergy}>
+                {allergy}
+              </span>
+            ))}
+          </p>
+        )}
+        <ul className="items" lang="en">
+          {order.order_items.map((item) => (
+            <li key={item.id}>
+              <b>
+                {item.quantity} × {item.name}
+              </b>
+              <span className="details">{details(item)}</span>
+              {item.note && <i>{item.note}</i>}
+              {item.allergens_met.length > 0 && (
+                <b className="met">{texts.ticket.holds(item.allergens_met.join(", "))}</b>
+              )}
+            </li>
+          ))}
+        </ul>
+        {order.notes.map((note) => (
+          <p key={note.id}>
+            <i>{note.content}</i>
+          </p>
+        ))}
+        <p className="fine">
+          {order.payment_method === "cash" ? texts.ticket.payCash : texts.ticket.payCard}:{" "}
+          <span className="amount">{order.display.total}</span>
+        </p>
+        {refused && (
+          <p className="refused" role="alert">
+            {reasonOf(refused, texts)}
+          </p>
+        )}
+        {order.stage === "placed" && readyAt && !refusing && (
+          <fieldset>
+            <legend className="fine">{words.ready}</legend>
+            <div className="choice-row">
+              {LATER_MIN.map((minutes) => (
+                <label key={minutes}>
+                  <input
+                    type="radio"
+                    name={`${id}-ready`}
+                    checked={later === minutes}
+                    onChange={() => setLater(minutes)}
+                  />
+                  {clock(after(readyAt, minutes), texts.code)}
+                </label>
+              ))}
+            </div>
+          </fieldset>
+        )}
+        {order.stage === "placed" &&
+          (refusing ? (
+            <form
+              className="row"
+              onSubmit={(event) => {
+                event.preventDefault();
+                if (reason.trim()) send({ op: "refuse_order", reason: reason.trim() });
+              }}
+            >
+              <label className="label" htmlFor={`${id}-reason`}>
+                {words.reason}
+              </label>
+              <input
+                id={`${id}-reason`}
+                className="field"
+                value={reason}
+                maxLength={280}
+                onChange={(event) => setReason(event.target.value)}
+              />
+              <button type="submit" className="button stop">
+                {words.refuse}
+                <span className="unseen"> {name}</span>
+              </button>
+              <button type="button" className="button quiet" onClick={() => setRefusing(false)}>
+                {texts.cancel}
+              </button>
+            </form>
+          ) : (
+            <div className="row">
+              <button
+                type="button"
+                className="button main"
+                onClick={() =>
+                  send({
+                    op: "accept_order",
+                    ...(later > 0 && readyAt ? { ready_at: after(readyAt, later) } : {}),
+                  })
+                }
+              >
+                {words.accept}
+                <span className="unseen"> {name}</span>
+              </button>
+              <button type="button" className="button stop" onClick={() => setRefusing(true)}>
+                {words.refuse}
+                <span className="unseen"> {name}</span>
+              </button>
+            </div>
+          ))}
+        {order.stage !== "placed" && (
+          <button
+            type="button"
+            className="button main"
+            onClick={() => send({ op: NEXT[order.stage] ?? "complete_order" })}
+          >
+            {words.next[order.stage]}
+            <span className="unseen"> {name}</span>
+          </button>
+        )}
+      </div>
+    </article>
+  );
+}
+
+const NEXT: Record<string, "start_preparing" | "mark_ready" | "complete_order"> = {
+  accepted: "start_preparing",
+  preparing: "mark_ready",
+  ready: "complete_order",
+};
+
+/** A time some minutes later, with the same offset. */
+export function after(iso: string, minutes: number): string {
+  if (minutes === 0) return iso;
+  const offset = /(?:Z|[+-]\d\d:\d\d)$/.exec(iso)?.[0] ?? "Z";
+  const sign = offset.startsWith("-") ? -1 : 1;
+  const [hours = 0, rest = 0] = offset === "Z" ? [] : offset.slice(1).split(":").map(Number);
+  const away = sign * (hours * 60 + rest);
+  const wall = new Date(Date.parse(iso) + (minutes + away) * 60_000).toISOString().slice(0, 19);
+  return wall + offset;
+}
+
+/** Pause new orders, and say what is sold out. */
+function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
+  const texts = useTexts();
+  const words = texts.staff;
+  const id = useId();
+  const [dish, setDish] = useState("");
+  const [refused, setRefused] = useState<AppError | null>(null);
+  const dishes = useDishes();
+  const set = (fields: (now: House) => Partial<House>) => {
+    setRefused(null);
+    board
+      .change("house", (now) => fields(houseOf(now)))
+      .catch((error) => setRefused(AppError.from(error)));
+  };
+  return (
+    <section className="house" aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`}>{words.house}</h2>
+      <label className="switch">
+        <span>{words.pause}</span>
+        <input
+          type="checkbox"
+          checked={house.paused}
+          onChange={({ target: { checked } }) => set(() => ({ paused: checked }))}
+        />
+      </label>
+      <h3>{words.soldOut}</h3>
+      <ul>
+        {house.sold_out.map((name) => (
+          <li className="row" key={name}>
+            <span lang="it">{name}</span>
+            <button
+              type="button"
+              className="button quiet"
+              onClick={() =>
+                set((now) => ({ sold_out: now.sold_out.filter((one) => one !== name) }))
+              }
+            >
+              {words.backOn}
+              <span className="unseen"> {name}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form
+        className="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const name = dish.trim();
+          if (!name) return;
+          set((now) => ({ sold_out: [...now.sold_out, name] }));
+          setDish("");
+        }}
+      >
+        <label className="label" htmlFor={id}>
+          {words.dish}
+        </label>
+        <input
+          id={id}
+          className="field"
+          list={`${id}-dishes`}
+          value={dish}
+          onChange={(event) => setDish(event.target.value)}
+        />
+        <datalist id={`${id}-dishes`}>
+          {dishes.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <button type="submit" className="button">
+          {words.soldOutNow}
+        </button>
+      </form>
+      {refused && (
+        <p className="refused" role="alert">
+          {reasonOf(refused, texts)}
+        </p>
+      )}
+      <p className="fine">{words.atOnce}</p>
+    </section>
+  );
+}
+
+/** The names of all dishes, to choose from. */
+function useDishes(): readonly string[] {
+  const [dishes, setDishes] = useState<readonly string[]>([]);
+  useEffect(() => {
+    const asked = new AbortController();
+    fetch("/api/menu", { signal: asked.signal })
+      .then((answer) => answer.json())
+      .then((menu: { sections: { dishes: { name: string }[] }[] }) =>
+        setDishes(menu.sections.flatMap((section) => section.dishes.map((dish) => dish.name))),
+      )
+      .catch(() => {}); // a name can be typed all the same
+    return () => asked.abort();
+  }, []);
+  return dishes;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { announced, details, happened, inWords } from "../src/model/changes";
+import { clock, dayAndClock, halfOf, humanised, money, today } from "../src/model/words";
+import { de } from "../src/texts/de";
+import { en } from "../src/texts/en";
+import { orders } from "../stories/room";
+
+const { empty, ordering, review } = orders;
+const told = (before: typeof empty, after: typeof empty, texts = en) =>
+  happened(before, after).map((one) => inWords(one, texts).join(""));
+
+describe("what happened to the order", () => {
+  test("lines, allergies and the guest's name are told as the ticket has them", () => {
+    expect(told(empty, ordering)).toEqual([
+      "2 × Margherita, large, no basil",
+      "1 × Pizza your way, large, half ham, other half mushrooms",
+      "1 × House salad, small",
+      "allergy tree nuts",
+    ]);
+    expect(told(ordering, review)).toEqual(["pickup", "for Ada"]);
+    expect(told(ordering, review, de)).toEqual(["Abholung", "für Ada"]);
+  });
+
+  test("a line that is gone is told as gone, and a total is announced with it", () => {
+    const [first, ...others] = ordering.order_items;
+    const after = { ...ordering, order_items: others };
+    const news = happened(ordering, after);
+
+    expect(news).toEqual([{ what: "item", off: true, word: first?.name, count: 2 }]);
+    expect(announced(news, after, en)).toBe("Off your ticket: 2 × Margherita. Total $72.40.");
+  });
+
+  test("a tip in percent that moves with the order is no news", () => {
+    const before = { ...ordering, tip_percentage: 18, tip: 1000 };
+
+    expect(told(before, { ...before, tip: 1200 })).toEqual([]);
+    expect(told(before, { ...before, tip_percentage: 0, tip: 0 })).toEqual(["no tip"]);
+  });
+
+  test("the size of a dish with one size is not said", () => {
+    expect(details({ size: "regular", modifications: [], parts: [] })).toBe("");
+  });
+});
+
+describe("times, money and names", () => {
+  test("a time is the restaurant's, wherever the guest is", () => {
+    expect(clock("2026-11-24T19:20:01.970636-05:00", "en")).toBe("7:20 pm");
+    expect(clock("2026-11-24T19:20:01+09:00", "de")).toBe("19:20");
+    expect(clock("soon", "en")).toBe("soon");
+    expect(dayAndClock("2026-11-24T11:30:00-05:00", "en")).toBe("Tuesday, 11:30 am");
+    expect(dayAndClock("2026-11-24T00:30:00+09:00", "de")).toBe("Dienstag, 0:30");
+    expect(dayAndClock("soon", "en")).toBe("soon");
+  });
+
+  test("today is the guest's day, late in the evening too", () => {
+    expect(today(new Date(2026, 2, 4, 23, 59))).toBe("2026-03-04");
+    expect(today(new Date(2026, 2, 4, 0, 1))).toBe("2026-03-04");
+  });
+
+  test("money has the currency's digits, and half a cent is rounded up", () => {
+    expect([money(1950, "USD"), money(1950, "JPY")]).toEqual(["$19.50", "¥1,950"]);
+    expect([halfOf(300), halfOf(275)]).toEqual([150, 138]);
+  });
+
+  test("an agent without a word of its own keeps its name", () => {
+    expect(humanised("wine_waiter")).toBe("Wine waiter");
+  });
+});

@@ -1,0 +1,15 @@
+"""The pages of the clients' tests, built."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.clients.toolchain import run_node
+
+
+@pytest.fixture(scope="session")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages in clients/core/tests/room."""
+    folder = tmp_path_factory.mktemp("pages")
+    run_node("node_modules/vite/bin/vite.js", "build", "core/tests/room", "--outDir", folder)
+    return folder

@@ -1,0 +1,165 @@
+"""The TypeScript client in a browser, with the restaurant in a room of a real server."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from livekit import rtc
+
+from tests.agents.app.rooms.checked_client import LARGE, TIRAMISU
+from tests.agents.app.rooms.conftest import Agent, Calls, calls, house
+from tests.clients.browser import BrowserPage, PageError, browser_page
+from tests.livekit import LiveKit, new_identity, until
+
+__all__ = ["calls", "house"]  # fixtures
+
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(180)]
+
+
+@asynccontextmanager
+async def ordering(
+    calls: Calls, livekit: LiveKit, room_name: str, bundle: Path, tmp_path: Path
+) -> AsyncIterator[tuple[BrowserPage, Agent]]:
+    """Have a guest's page and an agent in a room, up to the guest's first turn."""
+    async with browser_page(bundle, tmp_path / "profile") as page, calls.agent(room_name) as agent:
+        await join(page, livekit, room_name)
+        await page.until(is_turn(0), "the first turn")
+        yield page, agent
+
+
+async def join(page: BrowserPage, livekit: LiveKit, room_name: str) -> None:
+    await page.call("connect", livekit.url, livekit.token(room_name, new_identity()))
+    await page.call("start")
+
+
+def is_turn(number: int) -> Any:
+    return lambda seen: seen["turn"] and seen["turn"]["yours"] and seen["turn"]["turn"] >= number
+
+
+def items(seen: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(line["name"], line["quantity"]) for line in seen["state"]["order_items"]]
+
+
+async def test_a_guest_orders_by_words_and_by_hand(
+    calls: Calls, livekit: LiveKit, room_name: str, bundle: Path, tmp_path: Path
+) -> None:
+    async with ordering(calls, livekit, room_name, bundle, tmp_path) as (page, agent):
+        seen = page.snapshot
+        assert (seen["status"], seen["activeAgent"], seen["pending"]) == ("ready", "greeter", 0)
+        assert seen["hello"]["agent"] == "bella-vista"
+        assert "Bella Vista" in seen["lines"][0]["text"]
+        assert (seen["lines"][0]["agent"], seen["lines"][0]["final"]) == ("greeter", True)
+
+        said = await page.call("say", "two large margheritas please")
+        assert said == {"turn": 1}
+        await page.until(lambda seen: items(seen) == [("Margherita", 2)], "the order")
+        await page.until(is_turn(1), "the next turn")
+        assert page.snapshot["activeAgent"] == "order_taker"
+        spoken = [line["text"] for line in page.snapshot["lines"] if line["speaker"] == "user"]
+        assert spoken == ["two large margheritas please"]
+        assert {"greeter", "order_taker"} >= {
+            line["agent"] for line in page.snapshot["lines"] if line["speaker"] == "agent"
+        }
+
+        (line,) = page.snapshot["state"]["order_items"]
+        change = {"op": "change_item", "line_id": line["id"], "quantity": 3}
+        order = await page.call("apply", change)
+        assert order["order_items"][0]["quantity"] == 3
+        assert page.snapshot["confirmed"]["total"] == order["total"]
+        assert page.snapshot["version"] == agent.call._conversation.call.shared.version  # type: ignore[union-attr]
+
+        with pytest.raises(PageError) as refused:
+            await page.call("apply", {"op": "add_item", "name": "Sushi"})
+        assert refused.value.error["code"] == 4022
+        assert page.snapshot["lastError"]["code"] == 4022
+        assert items(page.snapshot) == [("Margherita", 3)]
+        menu = await page.call("request", "get_menu", {})
+        assert "Pizza" in menu["sections"]
+
+        versions = [change["version"] for change in page.changes]
+        assert versions == sorted(set(versions))
+        assert not page.warned
+
+
+async def test_another_agent_goes_on_where_the_first_was_lost(
+    calls: Calls, livekit: LiveKit, room_name: str, bundle: Path, tmp_path: Path
+) -> None:
+    async with browser_page(bundle, tmp_path / "profile") as page:
+        async with calls.agent(room_name):
+            await join(page, livekit, room_name)
+            await page.until(is_turn(0), "the first turn")
+            order_id = page.snapshot["state"]["order_id"]
+            await page.call("apply", LARGE)
+        await page.until(lambda seen: seen["status"] == "waiting_for_agent", "the loss")
+        await until(lambda: page.missing, what="a client that asks for an agent")
+        assert page.snapshot["turn"] is None
+        async with calls.agent(room_name):
+            await page.until(lambda seen: seen["status"] == "ready", "the other agent")
+            assert page.snapshot["state"]["order_id"] == order_id
+            assert await page.call("say", "and a tiramisu") == {"turn": 1}
+            await page.until(
+                lambda seen: items(seen) == [("Margherita", 2), ("Tiramisu", 1)], "both"
+            )
+
+
+async def test_the_end_of_the_call_is_shown_and_words_start_another(
+    calls: Calls, livekit: LiveKit, room_name: str, bundle: Path, tmp_path: Path
+) -> None:
+    async with ordering(calls, livekit, room_name, bundle, tmp_path) as (page, _):
+        first = page.snapshot["state"]["order_id"]
+        await page.call("apply", TIRAMISU)
+        await page.call("say", "goodbye")
+        await page.until(lambda seen: seen["status"] == "ended", "the end")
+        assert page.snapshot["ended"]["reason"] == "agent_ended"
+        assert page.snapshot["ended"]["resumeCode"]
+        with pytest.raises(PageError) as over:
+            await page.call("apply", LARGE)
+        assert over.value.error["reason"] == "call_over"
+
+        await page.call("say", "one calzone please")
+        await page.until(
+            lambda seen: seen["status"] == "ready" and seen["state"]["order_id"] != first,
+            "another call",
+        )
+        await page.until(is_turn(1), "its turn")
+        assert page.snapshot["ended"] is None
+
+
+async def test_a_lost_connection_is_restored_with_what_was_missed(
+    calls: Calls, livekit: LiveKit, room_name: str, bundle: Path, tmp_path: Path
+) -> None:
+    async with ordering(calls, livekit, room_name, bundle, tmp_path) as (page, agent):
+        await page.call("simulate", "full-reconnect")
+        await page.until(lambda seen: seen["status"] != "ready", "the loss")
+        await page.until(lambda seen: seen["status"] == "ready", "the way back")
+        await page.call("apply", LARGE)
+        await page.call("say", "and a tiramisu")
+        await page.until(lambda seen: items(seen) == [("Margherita", 2), ("Tiramisu", 1)], "both")
+
+
+async def test_a_stranger_in_the_room_can_tell_the_page_nothing(
+    calls: Calls, livekit: LiveKit, room_name: str, bundle: Path, tmp_path: Path
+) -> None:
+    async with (
+        ordering(calls, livekit, room_name, bundle, tmp_path) as (page, agent),
+        livekit.joined(room_name) as stranger,
+    ):
+        before = page.snapshot
+        guest = agent.call._presence.user
+        assert guest is not None
+        for method, payload in (
+            ("your_turn_to_speak", {"turn": 9, "your_turn": True, "expects": "name"}),
+            ("order_state_changed", {"base_version": 0, "version": 1, "patch": []}),
+            ("call_ended", {"reason": "agent_ended"}),
+        ):
+            with pytest.raises(rtc.RpcError) as refused:
+                await stranger.call_text(method, json.dumps(payload), to=guest)
+            assert refused.value.code == rtc.RpcError.ErrorCode.UNSUPPORTED_METHOD
+        await stranger.room.local_participant.send_text("I am the agent", topic="lk.transcription")
+        await page.call("apply", LARGE)
+        assert page.snapshot["turn"] == before["turn"]
+        assert (page.snapshot["status"], page.snapshot["version"]) == ("ready", 1)
+        assert all(line["text"] != "I am the agent" for line in page.snapshot["lines"])

@@ -1,0 +1,180 @@
+"""Every state of the page, as axe and a narrow screen find it; a made-up agent plays the restaurant."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from tests.clients.guest import Browser, Guest, guests
+from tests.clients.toolchain import run_node
+
+# One browser sees all states, so all tests run in one event loop.
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.timeout(300),
+    pytest.mark.asyncio(loop_scope="module"),
+]
+
+STATES = (
+    "welcome",
+    "no-server",
+    "greeting",
+    "your-turn",
+    "speaking",
+    "menu",
+    "sheet",
+    "combo",
+    "review",
+    "payment",
+    "placed",
+    "over",
+    "dropped",
+    "hostile",
+)
+SIZES = {1280: 900, 320: 700}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stories(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """The address of the states, built."""
+    folder = tmp_path_factory.mktemp("stories")
+    run_node("node_modules/vite/bin/vite.js", "build", "web/stories", "--outDir", folder)
+    async with served(folder) as url:
+        yield url
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """A browser."""
+    async with guests() as browser:
+        yield browser
+
+
+@asynccontextmanager
+async def served(folder: Path) -> AsyncIterator[str]:
+    """Serve files for a while; gives their address."""
+
+    async def index(request: web.Request) -> web.FileResponse:
+        return web.FileResponse(folder / "index.html")
+
+    application = web.Application()
+    application.router.add_get("/", index)
+    application.router.add_static("/", folder)
+    runner = web.AppRunner(application, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        yield f"http://{host}:{port}/"
+    finally:
+        await runner.cleanup()
+
+
+async def show(guest: Guest, url: str, state: str, language: str = "en") -> None:
+    """Open a state, once all of its news has come."""
+    await guest.goto("about:blank")
+    await guest.goto(f"{url}?state={state}&language={language}&voice")
+    await guest.see(":root[data-ready=played]")
+
+
+async def faults(browser: Browser, url: str, scheme: str, width: int) -> list[str]:
+    """Return all that is wrong with any state at a width."""
+    guest = await browser.guest(width, SIZES[width], colorScheme=scheme)
+    found = []
+    for state in STATES:
+        language = "de" if width == 320 else "en"
+        await show(guest, url, state, language)
+        await guest.shot(f"{state}-{width}-{scheme}")
+        found += [f"{state}: {fault}" for fault in await guest.axe()]
+        if await guest.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found.append(f"{state}: wider than the screen")
+    await guest.close()
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", SIZES)
+async def test_axe_finds_nothing_in_any_state(
+    stories: str, browser: Browser, scheme: str, width: int
+) -> None:
+    found = await faults(browser, stories, scheme, width)
+
+    assert found == []
+    assert await browser.complaints() == []
+
+
+async def test_markup_in_what_others_wrote_is_text(stories: str, browser: Browser) -> None:
+    guest = await browser.guest()
+    await show(guest, stories, "hostile")
+
+    assert (
+        await guest.evaluate(
+            "document.querySelectorAll('script:not([src]), .said b, .said img').length"
+        )
+        == 0
+    )
+    assert "<img src=x onerror=alert(1)> <b>bold</b>" in await guest.texts(".said")
+    assert await guest.texts(".stamp") == ["tree nuts", "<script>alert(1)</script>"]
+
+
+async def test_a_guest_orders_by_keyboard_alone(stories: str, browser: Browser) -> None:
+    guest = await browser.guest()
+    await show(guest, stories, "menu")
+    order = await walk(guest, 60)
+
+    assert order.index("Skip to speaking and typing") < order.index("Talk") < order.index("Menu")
+    assert order.index("Menu") < order.index("Search the menu") < order.index("Choose Garlic bread")
+    # Header, menu, dock, ticket: as it is read.
+    assert order.index("Choose Burrata with peaches") < order.index("Type to the restaurant")
+    assert order.index("Type to the restaurant") < order.index("One fewer Margherita")
+
+    await guest.evaluate("document.querySelector('[data-remove]').focus()")
+    await guest.key("Enter")
+    await guest.unsee(".item h3", "Margherita")
+    await guest.see("[data-remove]:focus")
+    assert await guest.focused() == "Remove Pizza your way"
+
+
+async def walk(guest: Guest, steps: int) -> list[str]:
+    """Press Tab so often; returns the names of what had the focus."""
+    names = []
+    for _ in range(steps):
+        await guest.key("Tab")
+        names.append(await guest.evaluate(NAME_OF_FOCUS))
+    return names
+
+
+NAME_OF_FOCUS = """(() => {
+  const focused = document.activeElement;
+  const label = focused.labels?.[0];
+  const text = focused.getAttribute('aria-label') ?? label?.textContent ?? focused.textContent;
+  return text.replace(/\\s+/g, ' ').trim();
+})()"""
+
+
+async def test_the_sheet_gives_the_focus_back_to_its_dish(stories: str, browser: Browser) -> None:
+    guest = await browser.guest()
+    await show(guest, stories, "menu")
+    await guest.press("Pizza")
+    await guest.press("Choose Diavola", role="link")
+    await guest.see("h1:focus", "Diavola")
+    await guest.key("Escape")
+    await guest.see(".dish .button:focus")
+
+    assert await guest.evaluate(NAME_OF_FOCUS) == "Choose Diavola"
+
+
+async def test_halves_are_drawn_priced_and_ordered(stories: str, browser: Browser) -> None:
+    guest = await browser.guest()
+    await show(guest, stories, "sheet")
+    await guest.choose("Large $18.00")
+    await guest.press("Show all 43")
+    await guest.do("check", name="Half", within="[role=radiogroup][aria-label=ham]")
+    await guest.do("check", name="Other half", within="[role=radiogroup][aria-label=mushrooms]")
+    await guest.shot("sheet-halves-1280-light")
+    await guest.press("Add to order, $21.00")
+    await guest.see(".item .details", "Large, half ham, other half mushrooms")

@@ -1,0 +1,80 @@
+"""The board of staff in a browser, with the page server of the restaurant."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from state.commands import StartPreparing
+from tests.agents.app.web.conftest import HASH, PASSWORD, Serve, Site, serve
+from tests.agents.app.web.test_staff import placed
+from tests.clients.browser import PageError, browser, serving
+from tests.livekit import until
+
+__all__ = ["serve"]  # a fixture
+
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(180)]
+
+
+@asynccontextmanager
+async def listening(site: Site) -> AsyncIterator[str]:
+    """Have a page server listen; gives its address."""
+    options: dict[str, Any] = {"log_config": None, "lifespan": "off"}
+    server = uvicorn.Server(
+        uvicorn.Config(site.asgi, port=0, timeout_graceful_shutdown=1, **options)
+    )
+    task = asyncio.create_task(server.serve())
+    await until(lambda: server.started, what="the page server")
+    host, port = server.servers[0].sockets[0].getsockname()[:2]
+    try:
+        yield f"http://{host}:{port}"
+    finally:
+        server.should_exit = True
+        await task
+
+
+def stages(seen: dict[str, Any]) -> list[str]:
+    return [order["stage"] for order in seen["states"]]
+
+
+async def test_staff_see_orders_as_they_come_and_advance_them(
+    serve: Serve, bundle: Path, tmp_path: Path
+) -> None:
+    async with serving(bundle) as (page, control):
+        # A page may connect to the LiveKit server's address only: here the test is there.
+        control = control.replace("http", "ws", 1)
+        own: dict[str, Any] = {"web_livekit_url": control, "web_page": bundle}
+        async with (
+            serve(staff_password_hash=HASH, **own) as site,
+            listening(site) as address,
+            browser(f"{address}/staff#{control}/control", tmp_path / "profile"),
+        ):
+            await page.call("start")
+            await page.until(lambda seen: seen["status"] == "login", "the question for a password")
+            with pytest.raises(PageError) as wrong:
+                await page.call("login", "another one")
+            assert wrong.value.error["code"] == 401
+
+            await page.call("login", PASSWORD)
+            await page.until(lambda seen: seen["status"] == "live", "the orders")
+            assert "house" in page.snapshot["settings"]
+            order = await placed(site)
+            await page.until(lambda seen: stages(seen) == ["placed"], "an order")
+            accepted = await page.call("apply", order.state_id, {"op": "accept_order"})
+            assert accepted["stage"] == "accepted"
+            assert stages(page.snapshot) == ["accepted"]
+            with pytest.raises(PageError) as late:
+                await page.call("apply", order.state_id, {"op": "complete_order"})
+            assert late.value.error["code"] == 409
+            await order.refresh()
+            await order.apply(StartPreparing(), actor="staff")  # in another browser
+            await page.until(lambda seen: stages(seen) == ["preparing"], "their change")
+
+            house = await page.call("change", "house", {"paused": True})
+            assert house["paused"] is True
+            await page.call("logout")
+            assert (page.snapshot["status"], page.snapshot["states"]) == ("login", [])
