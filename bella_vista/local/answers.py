@@ -17,7 +17,7 @@ from state.allergens import (
 )
 from state.contact import postcode_in
 from state.errors import OrderError
-from state.hours import hours_text, next_opening, opening_spans
+from state.hours import hours_text, is_open, next_opening, opening_spans
 from state.menu import Combo, Dish, Menu, Section
 from state.menu.model import WEEKDAYS
 from state.menu.words import stems
@@ -66,7 +66,12 @@ class Answers:
             case "menu":
                 return self._had(asked)
             case "hours":
-                return self._day(asked.day, now) or hours_text(self._house, now)
+                told = hours_text(self._house, now)
+                if asked.day == "now" and is_open(
+                    self._house, now
+                ):  # "until when are you open?" wants no table
+                    return f"{told.removesuffix('.').partition('. ')[0]}."
+                return self._day(asked.day, now) or told
             case "total" if asked.words:
                 return self._percent(asked.words, order)
             case "total":

@@ -32,7 +32,7 @@ _OTHER_WORDS, _A_PERSON = 3, 4
 """The times in a row at which a question is put in other words, and at which a person is called."""
 _OPEN = frozenset({Topic.ANYTHING_ELSE, Topic.SUGGESTION, Topic.WANTED, Topic.READ_AGAIN})
 """Questions that wait for nothing in particular, so that they are never put in vain."""
-_TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible"})
+_TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible", "either"})
 """Refusals that the guest can answer with one of what is possible."""
 _REMEMBERED = 2_000
 """How many messages are remembered over all conversations; a turn needs only its own and the one before."""
@@ -212,12 +212,14 @@ class Dialogue:
         if not question or subject in _OPEN or not move.asks.endswith(("?", ".")):
             return move
         _keep(self._put, (scene.agent, about), (question, times))
+        if times < _OTHER_WORDS:
+            return move
         called = now.order.get("person_wanted") or now.tried("call_person")
         if times == _A_PERSON and not called and scene.can("call_person"):
             reason = f"{IN_VAIN}: {move.asks}"
             return Move(calls=(ToolCall("call_person", {"reason": reason[:_LONGEST_REASON]}),))
-        if times < _OTHER_WORDS or times % 2 == 0:
-            return move
+        if times > _A_PERSON and called:
+            return replace(move, asks=say("asked in vain wait"))
         asked = now.heard.question
         possible = asked.possible if asked is not None else ()
         block = f"again {subject}" if subject else "again question"
@@ -414,13 +416,16 @@ class Dialogue:
                 if "name" not in one.fields or one.op != "set_customer"
             ]
             understood = replace(understood, commands=tuple(kept))  # "for Tom the same"
+        if asked is Topic.TIP and answered is not None and "yes" in understood.intents:
+            understood = _tips_as_reckoned(understood, answered)
         ends = bool({"done", "place"} & {*understood.intents})
         if pending is not None and pending.code == "unclear" and ends and not understood.settled:
             unheard = (str(pending.facts["words"]),) if pending.facts.get("words") else ()
             return replace(understood, not_understood=(*understood.not_understood, *unheard))
         if pending is not None and _still_waits(pending, understood):
             if ends:
-                return replace(understood, dropped=_left_out(pending))
+                commands = (*_likelier(pending), *understood.commands)
+                return replace(understood, commands=commands, dropped=_left_out(pending))
             understood = replace(understood, question=_both(understood.question, pending))
         return understood
 
@@ -540,6 +545,14 @@ def _tips(text: str, before: Understanding) -> bool:
     return pays and number is not None and number[1] == sum(not one.stop for one in tokens)
 
 
+def _tips_as_reckoned(understood: Understanding, before: Understanding) -> Understanding:
+    """Take a yes for the tip that was reckoned just before: "how much is 15 percent?", "ok, do that"."""
+    percent = next((one.words for one in before.answers if one.kind == "total" and one.words), None)
+    if percent is None or understood.commands:
+        return understood
+    return replace(understood, commands=(Draft("set_tip", {"percentage": int(percent)}),))
+
+
 def _without_echo(text: str) -> str:
     """Leave out a question of ours that the guest says after us: "My name? Rachel Kim"."""
     echo, asks, answer = text.partition("?")
@@ -609,10 +622,16 @@ def _left_out(pending: Question) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"the {name}" for name in names if name))
 
 
+def _likelier(pending: Question) -> list[Draft]:
+    """Take the likelier of two orders that were never chosen between; the reading says which it was."""
+    asked = (one for one in (pending, *pending.rest) if one.code == "either")
+    return [draft for one in asked for draft in one.facts["orders"][0]]
+
+
 def _asked_again(pending: Question, understood: Understanding) -> bool:
     """Whether what is asked now is what waited, or all there is to ask about it still."""
     question = understood.question
-    if question is None:
+    if question is None or pending.code == "either":
         return False
     if understood.settled or pending.draft is None:
         return True

@@ -1,6 +1,6 @@
 """What became of the tools an agent called, in the words a guest hears."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bella_vista.local.answers import Answers
@@ -35,10 +35,9 @@ class Reports:
             before: The lines as they were, by their id.
         """
         done = [outcome for outcome in outcomes if outcome.done]
-        added = [line_words(one.arguments) for one in done if one.name == "add_item"]
         return joined(
-            say("done add_item", lines=added),
-            *(_done(one, order, before) for one in done if one.name != "add_item"),
+            *_of_lines(done, order, before),
+            *(_done(one, order) for one in done),
             self._against(done, order),
             *(self._refusals.say(one) for one in outcomes if not one.done),
         )
@@ -113,11 +112,32 @@ def fulfilment_words(order: Mapping[str, Any]) -> str:
     return say(f"fulfilment {kind}", **fulfilment)
 
 
-def _done(outcome: Outcome, order: Mapping[str, Any], before: Mapping[str, str]) -> str:
+def _of_lines(
+    done: Sequence[Outcome], order: Mapping[str, Any], before: Mapping[str, str]
+) -> Iterator[str]:
+    """Say in a sentence each what is new, what has changed and what is gone."""
+    lines = {str(line["id"]): line for line in order.get("items") or ()}
+    told: dict[str, list[str]] = {"add_item": [], "change_item": [], "remove_item": [], "left": []}
+    changed = {
+        lines[str(one.arguments["line_id"])]["name"]
+        for one in done
+        if one.name == "change_item" and str(one.arguments["line_id"]) in lines
+    }
+    for one in done:
+        line = str(one.arguments.get("line_id"))
+        if one.name == "add_item":  # one of two colas that becomes large is a line of its own
+            kind = "change_item" if one.arguments.get("name") in changed else one.name
+            told[kind].append(line_words(one.arguments))
+        elif one.name in told:
+            kind = "left" if one.name == "remove_item" and line in lines else one.name
+            told[kind].append(line_words(lines[line]) if line in lines else before.get(line, ""))
+    for kind, said in told.items():
+        if said:
+            yield say(f"done {kind}", lines=[*filter(None, said)])
+
+
+def _done(outcome: Outcome, order: Mapping[str, Any]) -> str:
     given = outcome.arguments
-    left = next(
-        (line for line in order.get("items") or () if line.get("id") == given.get("line_id")), None
-    )
     match outcome.name:
         case "set_customer":
             return joined(
@@ -126,12 +146,6 @@ def _done(outcome: Outcome, order: Mapping[str, Any], before: Mapping[str, str])
                     for one in ("name", "phone", "email")
                     if one in given
                 )
-            )
-        case "change_item" | "remove_item":
-            return say(
-                f"done {outcome.name}",
-                left=line_words(left) if left else None,
-                line=line_words(left) if left else before.get(str(given.get("line_id"))),
             )
         case "set_fulfilment":
             return fulfilment_words(order)

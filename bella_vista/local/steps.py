@@ -18,16 +18,22 @@ def next_question(now: Situation) -> str:
     """Ask for what the order's stage waits for."""
     match now.stage:
         case "review":
-            return say("ask confirm")
+            return confirm_question(now)
         case "confirmed":
             return money_question(now)
         case _:
             return say("ask anything_else" if now.items else "ask wanted")
 
 
+def confirm_question(now: Situation) -> str:
+    """Ask for the yes to the reading, which also places the order where nothing else is open."""
+    return say("ask confirm" if _money_open(now) else "ask confirm place")
+
+
 def reading(now: Situation) -> str:
     """Read the order back, with everything the guest says yes to."""
     order = now.order
+    total = "reading total" if _money_open(now) else "all in all"
     allergies = [str(one) for one in order.get("allergies") or ()]
     return joined(
         say("reading", lines=[line_words(line) for line in now.items]),
@@ -36,21 +42,34 @@ def reading(now: Situation) -> str:
         warnings(now.items),
         now.answers.not_mentioned(allergies),
         say("reading age", names=[line["name"] for line in now.items if line.get("minimum_age")]),
-        say("reading total", total=order["total"]),
-        say("ask confirm"),
+        say(total, at=_at(now), **order),
+        confirm_question(now),
     )
 
 
 def money_question(now: Situation) -> str:
     """Ask how it is paid, then for the tip, then whether it shall be placed."""
-    order = now.order
-    at = "pick it up" if (order.get("fulfilment") or {}).get("kind") == "pickup" else "get it"
-    if not order.get("payment"):
-        return say("ask payment", at=at, ways=now.menu.restaurant.payment)
-    rule = now.menu.restaurant.tip
-    if order.get("tip") is None and rule.maximum > 0:
-        return say("ask tip", percent=[f"{one.normalize():f}" for one in rule.suggested])
-    return joined(say("all in all", at=at, **order), say("ask place"))
+    house = now.menu.restaurant
+    match _money_open(now):
+        case "payment":
+            return say("ask payment", at=_at(now), ways=house.payment)
+        case "tip":
+            suggested = [f"{one.normalize():f}" for one in house.tip.suggested]
+            return say("ask tip", percent=suggested)
+    return joined(say("all in all", at=_at(now), **now.order), say("ask place"))
+
+
+def _money_open(now: Situation) -> str:
+    """Name what is not known yet about paying; nothing when the order could be placed."""
+    if not now.order.get("payment"):
+        return "payment"
+    asks_tip = now.menu.restaurant.tip.maximum > 0 and now.order.get("tip") is None
+    return "tip" if asks_tip else ""
+
+
+def _at(now: Situation) -> str:
+    kind = (now.order.get("fulfilment") or {}).get("kind")
+    return "pick it up" if kind == "pickup" else "get it"
 
 
 def no_tip(now: Situation) -> list[ToolCall]:

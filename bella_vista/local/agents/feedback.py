@@ -32,7 +32,11 @@ class FeedbackPolicy(Policy):
 
     def opens_on_words(self, now: Situation) -> bool:
         """Whether another agent has left it to this one to say that the order is placed."""
-        return now.scene.opening and now.scene.guest is not None
+        rates = any(one.op == "give_feedback" for one in now.heard.commands)
+        answers = rates or now.meant("no", "nothing", "bye", "done", "thanks")
+        # Then the agent before has placed it, said so and asked for the rating.
+        told = now.topic is Topic.RATING and answers
+        return now.scene.opening and now.scene.guest is not None and not told
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Keep what the guest says of the call; more food is for a person to decide on."""
@@ -47,6 +51,8 @@ class FeedbackPolicy(Policy):
 
     def leaves(self, now: Situation) -> bool:
         """Whether nothing is left to do."""
+        if now.meant("see you"):
+            return True
         if now.heard.question is not None or now.heard.answers:
             return False
         # "That is all, place it" was said to the agent before.
@@ -94,6 +100,8 @@ class FeedbackPolicy(Policy):
 def _wants_more(now: Situation) -> bool:
     """Whether the guest wants something else of an order that is with the kitchen."""
     heard = now.heard
+    if now.meant("see you"):
+        return False
     changes = any(draft.op in (*CHANGING, "cancel_order") for draft in heard.commands)
     asked = heard.question is not None and heard.question.draft is not None
     about_food = asked and heard.question is not None and heard.question.code != "not_valid"

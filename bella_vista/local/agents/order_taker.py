@@ -14,16 +14,21 @@ from bella_vista.local.policy import (
     drafts,
 )
 from bella_vista.local.scene import Outcome
-from bella_vista.local.steps import money_question, no_tip, reading, standing
+from bella_vista.local.steps import (
+    confirm_question,
+    money_question,
+    no_tip,
+    reading,
+    standing,
+)
 from bella_vista.local.topics import Topic, topic
 
 _TAKEN = (
     *("set_fulfilment", "add_item", "change_item", "remove_item"),
     *("apply_coupon", "remove_coupon", "set_tip", "choose_payment"),
 )
-_IN_THE_READING = frozenset(
-    {"set_fulfilment", "add_item", "change_item", "remove_item", "add_allergy", "read_back"}
-)
+_OF_LINES = frozenset({"add_item", "change_item", "remove_item"})
+_IN_THE_READING = _OF_LINES | {"set_fulfilment", "add_allergy", "read_back"}
 _ON_THE_WAY = (Topic.FULFILMENT, Topic.ADDRESS, Topic.POSTCODE, Topic.NAME, Topic.WHEN)
 """Questions that come after the guest has everything: once they are settled the order is read back."""
 
@@ -95,12 +100,12 @@ class OrderTakerPolicy(Policy):
         return about_paying or now.meant("yes", "no", "nothing", "done", "place", "right")
 
     def worth_saying(self, now: Situation) -> Sequence[Outcome]:
-        """What the reading says anyway is not said before it."""
+        """What the reading says anyway is not said before it, but for what was just corrected in it."""
         if not now.did("read_back"):
             return now.scene.outcomes
-        return [
-            one for one in now.scene.outcomes if one.name not in _IN_THE_READING or not one.done
-        ]
+        corrected = _OF_LINES if now.topic is Topic.CONFIRM else frozenset()
+        told = _IN_THE_READING - corrected
+        return [one for one in now.scene.outcomes if one.name not in told or not one.done]
 
     def is_complete(self, now: Situation) -> bool:
         """Whether the guest has everything, as far as he has said."""
@@ -158,9 +163,7 @@ def has_all(now: Situation) -> bool:
 
 def _orders(now: Situation) -> bool:
     """Whether the guest ordered or changed food."""
-    return any(
-        draft.op in ("add_item", "change_item", "remove_item") for draft in now.heard.commands
-    )
+    return any(draft.op in _OF_LINES for draft in now.heard.commands)
 
 
 def _pays(now: Situation) -> bool:
@@ -253,8 +256,10 @@ def _after_reading(policy: OrderTakerPolicy, now: Situation) -> str:
         one.name == "add_allergy" for one in now.scene.outcomes
     )
     if now.heard.answers or noted:
-        return say("ask confirm")  # what an allergy means for the order has just been said
-    return joined(policy.confused(now), say("ask confirm")) if now.nothing_meant else reading(now)
+        return confirm_question(now)  # what an allergy means for the order has just been said
+    if now.nothing_meant:
+        return joined(policy.confused(now), confirm_question(now))
+    return reading(now)
 
 
 def _soonest(now: Situation) -> list[ToolCall]:

@@ -92,9 +92,11 @@ def _asks_of_order(now: Situation) -> bool:
 def _says_place(now: Situation) -> bool:
     if now.heard.commands or now.heard.question is not None or not now.order.get("payment"):
         return False
-    return (now.topic is Topic.PLACE and now.meant("yes", "right", "place", "done")) or (
-        now.meant("place") and now.order.get("tip") is not None
-    )
+    # The reading asks for this, too, where it said all there is to say about paying.
+    asked = now.topic is Topic.PLACE or (now.topic is Topic.CONFIRM and now.scene.opening)
+    settled = now.order.get("tip") is not None or now.menu.restaurant.tip.maximum == 0
+    agrees = asked and now.meant("yes", "right", "done")
+    return now.meant("place") and settled if not agrees else settled or now.topic is Topic.PLACE
 
 
 def _places_without_tip(now: Situation) -> bool:
@@ -102,7 +104,7 @@ def _places_without_tip(now: Situation) -> bool:
     if now.order.get("tip") is not None or not now.meant("place") or now.heard.question is not None:
         return False
     said = {one.op for one in now.heard.commands}
-    declines = "set_tip" in said or (now.topic is Topic.TIP and not now.meant("yes"))
+    declines = "set_tip" in said or now.topic is Topic.TIP
     given = any(any(one.fields.values()) for one in now.heard.commands if one.op == "set_tip")
     paid = now.order.get("payment") or "choose_payment" in said
     return bool(declines and paid and not given and said <= {"set_tip", "choose_payment"})

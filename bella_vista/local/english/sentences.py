@@ -71,6 +71,8 @@ def ask(question: Question) -> str:
             facts["why"] = "asked"
         case "coupon_not_valid":
             facts["why"] = None
+        case "either":
+            facts["first"], facts["second"] = question.possible
         case "missing":
             code = f"needs {facts.get('needs')}"
         case "unclear":
@@ -142,7 +144,8 @@ def counted(count: int, name: str, size: str | None = None) -> str:
         )
     if count == 1:
         said = f"{before}{name}{after}"
-        return f"{'an' if said[0].casefold() in 'aeiou' else 'a'} {said}"
+        vowel = said[0].casefold() in "aeiou8" or said.split()[0] in ("11", "18")
+        return f"{'an' if vowel else 'a'} {said}"
     return f"{number(count)} {before}{_several(name)}{after}"
 
 

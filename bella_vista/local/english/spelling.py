@@ -15,6 +15,7 @@ SPELLED = {
     "im": "i am",
     "ive": "i have",
     "ill": "i will",
+    "itll": "it will",
     "id": "i would",
     "youre": "you are",
     "youve": "you have",

@@ -25,9 +25,15 @@ def words_of(name: str) -> frozenset[str]:
 
 
 @cache
+def phrases_of(name: str) -> frozenset[str]:
+    """Return the phrases of a block, which bars divide."""
+    return frozenset(one for line in blocks("talking")[name] for one in line.split("|"))
+
+
+@cache
 def said_words() -> frozenset[str]:
     """Return every word that a pattern or a list of English has, but for names: it may be no name."""
-    names = ("given names", "particles")
+    names = ("first names", "given names", "particles")
     lines = (
         line for name, block in blocks("talking").items() if name not in names for line in block
     )

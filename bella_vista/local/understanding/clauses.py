@@ -6,9 +6,6 @@ from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.tokens import Words
 
-_CHANGING = frozenset({"make", "change", "switch", "turn"})
-_LEAD_IN = frozenset({"and", "please", "can", "could", "actually", "no", "sorry", "ok", "oh"})
-_COUNTING = frozenset("a an another some one two three four five six seven eight nine ten".split())
 _BEFORE_A_NAME = 4
 _MOST = 80
 """More clauses than anybody says in one go; what comes after is not looked at."""
@@ -40,11 +37,12 @@ def _orders_more(words: Words, first: int, index: int, names: Names) -> bool:
     """Whether something else is ordered after a change: "make that three, and a glass of red"."""
     tokens = words.tokens
     begins = next((at for at in range(first, index) if not tokens[at].stop), first)
-    changes = tokens[begins].word in _CHANGING or (
-        tokens[begins].word in _LEAD_IN and tokens[min(begins + 1, index)].word in _CHANGING
+    changes = tokens[begins].word in words_of("changes") or (
+        tokens[begins].word in words_of("leads in")
+        and tokens[min(begins + 1, index)].word in words_of("changes")
     )
     joint = tokens[index - 1].stop or tokens[index - 1].word in words_of("joints")
-    if not changes or not joint or tokens[index].word not in _COUNTING:
+    if not changes or not joint or tokens[index].word not in words_of("counting"):
         return False
     for at in range(index + 1, min(index + 1 + _BEFORE_A_NAME, len(tokens))):
         if tokens[at].stop:

@@ -5,22 +5,32 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bella_vista.local.english import vocabulary
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.accounting import Accounting
 from bella_vista.local.understanding.asides import talked
-from bella_vista.local.understanding.carrying import Carrying, Situation
+from bella_vista.local.understanding.carrying import carry
 from bella_vista.local.understanding.grammar import BEAM
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.lattice import Lattice, lattice
 from bella_vista.local.understanding.meaning import Draft, Question
-from bella_vista.local.understanding.outcome import Outcome, Which
+from bella_vista.local.understanding.outcome import Outcome, Situation, Which
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.pointing import point
 from bella_vista.local.understanding.reading import Passed, Said, items
-from bella_vista.local.understanding.search import Reading, Search
+from bella_vista.local.understanding.rivals import (
+    DOUBT,
+    DOUBT_OF_NEW,
+    either,
+    is_fuller,
+    leaves_more,
+    says_less,
+)
+from bella_vista.local.understanding.search import Search
 from bella_vista.local.understanding.settling import Settling
+from bella_vista.local.understanding.states import Reading
 from bella_vista.local.understanding.tokens import Token, number_at
 from state.errors import Ambiguous, NotOnMenu
 from state.menu import Menu
@@ -150,7 +160,10 @@ class Deciding:
             return Decided(), []
         best = self._best(weighed, known, waiting, words)
         weighed.sort(key=lambda one: one.cost)
+        best = self._fuller(best, weighed, known, waiting, words)
         self._account(best, words)
+        if not (waiting or best.questions):
+            self._doubt(best, weighed, known, words)
         best.questions.extend(numbered)
         return best, weighed
 
@@ -167,19 +180,59 @@ class Deciding:
             best = min(weighed, key=lambda one: one.cost)
             if best in accounted or best.reading is None:
                 return best
-            drafts = [draft for _, draft in best.drafts]
-            said, _ = items(best.reading)
-            best.lost = self._accounting.lost(
-                said,
-                drafts,
-                best.questions,
-                known,
-                waiting,
-                words.tokens,
-                best.reading.steps,
-            )
+            best.lost = self._lost(best, known, waiting, words)
             best.cost += LOST * len(best.lost)
             accounted.append(best)
+
+    def _fuller(
+        self,
+        best: Decided,
+        weighed: Sequence[Decided],
+        known: Sequence[Item],
+        waiting: Sequence[Item],
+        words: Lattice,
+    ) -> Decided:
+        """Return a reading that is nearly as cheap, and makes more of the words: "a cup of soup"."""
+        for other in weighed:
+            if other.cost > best.cost + DOUBT_OF_NEW or other is best:
+                continue
+            if other.questions or other.reading is None or best.reading is None:
+                continue
+            if is_fuller(other.reading, best.reading):
+                if not self._lost(other, known, waiting, words):
+                    return other
+        return best
+
+    def _lost(
+        self, decided: Decided, known: Sequence[Item], waiting: Sequence[Item], words: Lattice
+    ) -> list[str]:
+        if decided.reading is None:
+            return []
+        said, _ = items(decided.reading)
+        drafts = [draft for _, draft in decided.drafts]
+        steps = decided.reading.steps
+        return self._accounting.lost(
+            said, drafts, decided.questions, known, waiting, words.tokens, steps
+        )
+
+    def _doubt(
+        self, best: Decided, weighed: Sequence[Decided], known: Sequence[Item], words: Lattice
+    ) -> None:
+        """Ask which is meant where another reading makes another order at nearly the same cost."""
+        meant = [draft for _, draft in best.drafts]
+        for other in weighed:
+            if other.cost > best.cost + (DOUBT if known else DOUBT_OF_NEW):
+                return
+            if other is best or other.questions or other.reading is None or best.reading is None:
+                continue
+            rival = [draft for _, draft in other.drafts]
+            if leaves_more(other.reading, best.reading) or says_less(rival, meant):
+                continue
+            question = either(meant, rival, known, self._accounting.held)
+            if question is not None and not self._lost(other, known, (), words):
+                best.questions.append(question)
+                best.drafts = [(at, draft) for at, draft in best.drafts if draft in rival]
+                return
 
     def _chosen(self, words: Lattice, known: Sequence[Item]) -> dict[int, int]:
         """Return for which dishes on the order each option of a lattice was chosen: it can be left off."""
@@ -236,8 +289,8 @@ class Deciding:
                 if one.line is not None and line.line is not None and one.line.id == line.line.id:
                     lines[at] = one
         told = [token.word for token in words.tokens]
-        order = Outcome(self.index, self._kitchen, lines, open_ones, told)
-        outcome = Carrying(order, situation, talked(words, passed)).carry(said)
+        order = Outcome(self.index, self._kitchen, lines, open_ones, told, situation)
+        outcome = carry(order, said, talked(words, passed))
         decided = self._settled(outcome, lines, open_ones, taken)
         decided.said, decided.reading = said, reading
         decided.cost = reading.cost + outcome.penalty
@@ -412,16 +465,15 @@ def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]
             while last < len(tokens) and not tokens[last].stop and tokens[last].word != "and":
                 last += 1
         elif (
-            last < len(tokens) and not tokens[last].stop and tokens[last].word not in _AFTER_NUMBER
+            last < len(tokens)
+            and not tokens[last].stop
+            and tokens[last].word not in words_of("after a number")
         ):
             continue
         words = " ".join(one.word for one in tokens[at : at + 1 + number[1]])
         asked = Question("not_on_menu", {"words": words, "near": []})
         return [asked], [*tokens[:at], *tokens[last:]]
     return [], tokens
-
-
-_AFTER_NUMBER = frozenset("and please thanks with no without but then".split())
 
 
 def _named(reading: Reading) -> set[int]:

@@ -18,7 +18,10 @@ class Feedback:
             return words
         if expects not in ("rating", "comment") and words.find(pattern("the rating")) is None:
             return words
+        leaves = words.find(pattern("see you"))
         for found in words.find_all(pattern("stars")):
+            if leaves is not None and leaves.first <= found.first < leaves.last:
+                continue  # "see you in 20"
             given = found.match.groupdict()
             scaled = given["scale"] is not None
             if expects != "rating" and not scaled:

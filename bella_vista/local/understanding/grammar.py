@@ -51,7 +51,7 @@ RULES = """
   out          further    -                  begin more              before  0.6
   before       of         counted            of                      before  0.0
   before       of-them    counted            ref                     after   0.0
-  after        of-them    -                  -                       after   0.6
+  after        of-them    -                  -                       after   0.9
 # --- the head --------------------------------------------------------------------------------------------
   out,after    dish       -                  begin head              after   begin.dish
   before       dish       -                  head                    after   0.0
@@ -64,6 +64,7 @@ RULES = """
   after        dish       combo_of           combo                   after   0.1
   any          one        -                  begin ref               after   begin.one
   after        one        adjoining          -                       after   0.1
+  after        one        turned             -                       after   0.1
   after        one        combos             -                       after   0.1
   after        all        combos             -                       after   0.1
   after        other      combos             -                       after   0.1
@@ -226,7 +227,7 @@ PRICES = """
   open.head                0.1     1.6   1.6   1.0   1.5   0.5   1.2   1.5   1.2   2.0   2.0   1.5
   open.kind                0.3     9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0   9.0
   open.part                0.5     0.1   0.0   0.1   0.3   0.15  0.5   0.3   0.6   0.5   1.0   0.5
-  open.off                 0.2     1.0   1.0   0.6   0.2   0.6   1.0   1.0   0.6   1.0   1.0   0.6
+  open.off                 0.2     1.0   1.0   0.6   1.0   0.6   1.0   1.0   0.6   1.0   1.0   0.6
 """
 
 FIRST = 0.2
@@ -237,6 +238,10 @@ CHOSEN_TWICE = 1.5
 """A choice where one of its kind was made already: "a lamb korma, chicken bhuna"."""
 LOST_VERB = 4.0
 """A verb within an item that does not say what becomes of it."""
+COUNTED = 0.4
+"""A number of things, or an article, before what is a choice: "make it two sugars", "make it a funghi"."""
+LISTED = 1.0
+"""What a thing becomes, said after "and": "make it two burgers and two colas"."""
 MISFIT, NOT_IN_IT = 5.0, 1.6
 """An option or a size the dish cannot have; leaving off what is not in it."""
 UNSIZED = 0.8
@@ -245,6 +250,8 @@ ALREADY = 0.25
 """Asking for what is in a dish anyway."""
 UNFOUND = 4.0
 """An amount or a "no" that nothing followed."""
+OUT_OF_COMBO = 0.15
+"""Beginning another item after a combo, where it may be a part of it: "and a cola"."""
 PAUSED, STOPPED = 0.5, 1.2
 """A head after a pause: "sweet potato fries, large. lemonade" says nothing of the lemonade."""
 RATHER_OPTION = 0.8

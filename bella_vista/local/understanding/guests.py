@@ -1,6 +1,7 @@
 """Takes out a guest's name: said in a sentence, alone, or spelled."""
 
 import re
+from itertools import pairwise
 
 from rapidfuzz import fuzz
 
@@ -28,7 +29,7 @@ class Guests:
             letters = "".join(filter(str.isalpha, spelled["letters"])).casefold()
             if letters == spelled["name"].casefold():
                 words = words.without_typed(spelled.start("letters"), spelled.end("letters"))
-        words = self._titled(words, heard)
+        words = self._first_name(self._titled(words, heard), heard)
         words = self._begins_with(words, heard)
         words = self._fetched(self._beside_pickup(self._behind(words, heard), heard), heard)
         if words.find(pattern("pickup")) is None and words.find(pattern("delivery")) is None:
@@ -59,9 +60,49 @@ class Guests:
             while last < len(tokens) and last - first < _APART and self._may_be_name(words, last):
                 last += 1
             if first < last and (words.capital(first) or self._is_strange(words, first)):
-                self._call_it(words, heard, at, last)
-                return words.without(at, last)
+                return self._taken(words, heard, at, last)
         return words
+
+    def _first_name(self, words: Words, heard: Heard) -> Words:
+        """Take out a name that everybody knows, alone at the begin or the end: "Linda and it's to go".
+
+        The name of somebody in the room is passed over: "Chris, do you want one?".
+        """
+        tokens, last = words.tokens, len(words) - 1
+        way = words.find(pattern("pickup")) or words.find(pattern("delivery"))
+        beside = last > 0 and (way is not None or tokens[last - 1].word[-4:].isdigit())
+        beside = beside and not self._may_be_name(words, last - 1)
+        if beside and self._is_known(words, last) and not self._names_food(words):
+            return self._taken(words, heard, last, len(words))  # "delivery at 10013 tanya"
+        stops = [at for at, token in enumerate(tokens) if token.stop]
+        begun = [at for at, token in enumerate(tokens[: _APART + 1]) if token.word == "and"]
+        stops = sorted({*begun[:1], *stops})
+        runs = [*pairwise((-1, *stops, len(words)))]
+        named = [
+            (before + 1, last)
+            for before, last in runs
+            if before + 1 < last <= before + 1 + _APART and self._is_known(words, before + 1)
+        ]
+        for first, last in reversed(named):
+            others = pattern("asks another").match(words.part(last + 1, len(words)).said)
+            if others is not None and last == first + 1:
+                words = words.without(first, last + 1)
+            elif first and last < len(words) and self._gets(words, last + 1):
+                continue  # "for Tom a cola, Mary, a latte"
+            elif len(named) == 1 and all(self._may_be_name(words, at) for at in range(first, last)):
+                return self._taken(words, heard, first, last)
+        return words
+
+    def _is_known(self, words: Words, at: int) -> bool:
+        """Whether a word is a name that everybody knows, and nothing of the menu."""
+        word = words.tokens[at].word
+        known = word in words_of("first names")
+        known = known or (word in words_of("given names") and words.capital(at))
+        return known and self._names.longest(words.tokens, at) is None
+
+    def _taken(self, words: Words, heard: Heard, first: int, last: int) -> Words:
+        self._call_it(words, heard, first, last)
+        return words.without(first, last)
 
     def _begins_with(self, words: Words, heard: Heard) -> Words:
         """Take out a name that a message begins with: "hi it's maria for pickup"."""
@@ -73,13 +114,15 @@ class Guests:
         following = words.tokens[last].word if last < len(words) else ""
         begun = words.part(last, len(words)).said
         fetches = pattern("pickup").match(begun) or pattern("delivery").match(begun)
+        known = self._is_known(words, found.last)
         orders = following in words_of("begins to order") or self._gets(words, last)
         orders = orders or fetches is not None
-        goes_on = following in words_of("after a name") or following in words_of("name here")
+        goes_on = following in words_of("after a name") | words_of("name here")
+        goes_on = goes_on or (known and (not following or words.tokens[last].stop))
         if before in words_of("name here") or last == found.last:
             return words
         # "This is ridiculous and late": it takes a greeting, or an order, to be a name.
-        alone = found.last == 2 and before == "is" and not words.capital(found.last)
+        alone = found.last == 2 and before == "is" and not (known or words.capital(found.last))
         if not (orders or (goes_on and not alone)):
             return words
         self._call_it(words, heard, found.last, last)
@@ -137,7 +180,7 @@ class Guests:
         if found is None or heard.has("set_customer"):
             return words
         after = found.last + 1
-        if after < len(words) and words.tokens[after - 1].word == "for":
+        if after < len(words) and words.tokens[after - 1].word in ("for", "by"):
             last = words.tokens[after + 1].word if after + 1 < len(words) else "at"
             ends = last in words_of("after a name") or last in ("in", "around", "by", ",", ".")
             if ends and self._is_strange(words, after):  # "pickup for sanjay at seven"
@@ -167,6 +210,8 @@ class Guests:
         if not word.isalpha() or len(word) < 2 or any(word in words_of(name) for name in never):
             return False
         known = vocabulary.is_common(word) or word in said_words() or word in small_words()
+        if word in words_of("first names") and self._names.meaning(word) is None:
+            return True
         if known and word not in words_of("given names"):
             return False
         return respelt or not self._names.resolve(words.typed(at, at + 1)).names
@@ -208,7 +253,7 @@ class Guests:
         tokens, left = words.tokens, [*words.tokens]
         for found in words.find_all(pattern("somebody gets")):
             at = found.first - 1
-            alone = at == 0 or tokens[at - 1].word not in ("my", "the", "a", "an")
+            alone = at < 1 or tokens[at - 1].word not in ("my", "the", "a", "an")
             if at >= 0 and alone and self._is_strange(words, at):
                 said = len((found.match["said"] or "").split())
                 left = [one for one in left if one not in tokens[at : at + 1 + said]]
@@ -289,7 +334,8 @@ class Guests:
         if not all(self._may_be_name(words, at) for at in kept):
             return False
         own = self._names.longest(words.tokens, kept[0]) is None and words.capital(kept[0])
-        alone = len(kept) == 1 and self._is_strange(words, kept[0])
+        article = kept[0] > 0 and words.tokens[kept[0] - 1].word in ("a", "an", "the")
+        alone = len(kept) == 1 and self._is_strange(words, kept[0]) and not article
         if not (own or alone):
             return False
         self._call_it(words, heard, kept[0], kept[-1] + 1)
@@ -425,7 +471,8 @@ class Guests:
             )
         if before.endswith("i am"):
             return capital or tokens[start].word not in vocabulary.COMMON
-        return capital or expects == "name"
+        asked = expects == "name" or (expects == _NAME_TOO and self._is_strange(words, start))
+        return capital or asked or self._is_known(words, start)
 
     def _call(self, words: Words, heard: Heard, first: int, start: int, last: int) -> Words:
         self._call_it(words, heard, start, last)

@@ -215,7 +215,8 @@ class Handover:
             or (len(token.word) > 6 and token.word.endswith(tuple(words_of("street ends"))))
             for i, token in enumerate(tokens)
         )
-        numbered = any(token.word[0].isdigit() for token in tokens)
+        street = street or (len(tokens) > 2 and self._has_postcode(run.typed(first)))
+        numbered = any(token.word[0].isdigit() for token in tokens[: len(tokens) - 1])
         if not (street and numbered) or self._names_dish_before_to(run):
             return None
         starts = tokens[first].word[0].isdigit() or any(
@@ -277,8 +278,11 @@ class Handover:
                 if not self._goes_on(words, index + 1):
                     break
             elif token.word in words_of("address ends") and index > first:
-                # "22 The Headrow" is a street.
-                if not (token.word == "the" and tokens[index - 1].word[0].isdigit()):
+                street = (
+                    token.word == "the" and tokens[index - 1].word[0].isdigit()
+                )  # "22 The Headrow"
+                corner = token.word == "and" and "between" in words.part(first, index).said.split()
+                if not (street or corner):
                     break
             index += 1
         return index

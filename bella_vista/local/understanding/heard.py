@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.tokens import Words
 
@@ -42,8 +43,5 @@ class Heard:
 
 def asks_before(words: Words, before: int) -> bool:
     """Whether a question begins before this place, so that what is said there is not stated."""
-    asking = any(token.word in _QUESTION_WORDS for token in words.tokens[:before])
+    asking = any(token.word in words_of("question words") for token in words.tokens[:before])
     return asking and words.said.endswith("?")
-
-
-_QUESTION_WORDS = frozenset("what which how do does is are can could when where who any".split())

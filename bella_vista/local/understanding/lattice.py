@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bella_vista.local.english import vocabulary
-from bella_vista.local.english.talking import pattern
+from bella_vista.local.english.talking import pattern, phrases_of, words_of
 from bella_vista.local.understanding.grammar import FILLER_ON_NAME, PASSED
 from bella_vista.local.understanding.index import NO_ENTITY, Entity, Index
 from bella_vista.local.understanding.phrases import phrases, small_words
@@ -91,7 +91,7 @@ def lattice(
                 Edge("stop" if token.breaks else "comma", first + 1, 0.0, words=token.word)
             )
             continue
-        if not (token.word == "can" and _next_word(tokens, first) in _AFTER_CAN):
+        if not (token.word == "can" and _next_word(tokens, first) in words_of("after can")):
             _names(edges[first], tokens, stems, first, index, 0.0, first)
         entity = offered.get(stems[first])
         if entity is not None:
@@ -105,7 +105,7 @@ def lattice(
     _parted_notes(edges, tokens)
     _asides(edges, tokens)
     _persons(edges, tokens)
-    _headings(edges, tokens)
+    _headings(edges, tokens, index)
     for first, token in enumerate(tokens):
         here = edges[first]
         again = first > 0 and token.word == tokens[first - 1].word and not token.stop
@@ -130,7 +130,11 @@ def _counted_strange(
             last = end
             while last < len(passed) and passed[last].kind in ("word", "food"):
                 last += 1
-            over = last == len(tokens) or tokens[last].stop or tokens[last].word in _AFTER_STRANGE
+            over = (
+                last == len(tokens)
+                or tokens[last].stop
+                or tokens[last].word in words_of("after a strange thing")
+            )
             if last > end and over:
                 for place in range(at, end):
                     passed[place] = Passed(0.0, "food")
@@ -144,7 +148,7 @@ def _done(here: list[Edge], tokens: Sequence[Token], first: int, index: Index) -
     """Find the verb of a choice, before what it is to be done to: "toast it", where one is "toasted"."""
     word = tokens[first].word
     end = first + 2 if first + 1 < len(tokens) and tokens[first + 1].word == "up" else first + 1
-    if end >= len(tokens) or tokens[end].word not in _DONE_TO or len(word) < 3:
+    if end >= len(tokens) or tokens[end].word not in words_of("done to") or len(word) < 3:
         return
     for done in (f"{word}ed", f"{word}d", f"{word}{word[-1]}ed"):
         for _, meant in index.at([stem(done)], 0):
@@ -158,7 +162,7 @@ def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index)
         if not token.stop:
             _numbers(edges, tokens, first)
             _phrases(edges, tokens, first, said, index)
-            if first and said[first - 1] in _NO_MORE:  # "no more food" is not more of it
+            if first and said[first - 1] in words_of("no more"):  # "no more food" is not more of it
                 edges[first] = [edge for edge in edges[first] if edge.does != "further"]
 
 
@@ -174,7 +178,7 @@ def _parted_notes(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
     """Find a note whose words stand around what it is said of: "cut the sub in half"."""
     said = tuple(token.word for token in tokens)
     for first, word in enumerate(said[:-1]):
-        if said[first + 1] not in _DONE_TO:
+        if said[first + 1] not in words_of("done to"):
             continue
         for words, phrase in phrases().get(word, ()):
             rest = words[1:]
@@ -214,7 +218,9 @@ def _persons(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
         two = first >= 2 and said[first - 1] == "and" and said[first - 2].isalpha()
         if two:
             first -= 2
-        begins = first == 0 or tokens[first - 1].stop or said[first - 1] in _BEFORE_PERSONS
+        begins = (
+            first == 0 or tokens[first - 1].stop or said[first - 1] in words_of("before a person")
+        )
         if first < 0 or not begins or not _is_person(edges[first], tokens[first]):
             continue
         article = end < len(said) and said[end] in ("a", "an", "the")
@@ -224,13 +230,14 @@ def _persons(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
             edges[first].append(Edge("add", end, 0.05, words=words))
 
 
-def _headings(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+def _headings(edges: list[list[Edge]], tokens: Sequence[Token], index: Index) -> None:
     """Let what stands before a colon only announce what follows: "coffee: two lattes and a mocha"."""
     for at, token in enumerate(tokens[:-1]):
         if token.word != ":":
             continue
         for first in range(max(0, at - 3), at):
-            if any(edge.does == "dish" and edge.end == at for edge in edges[first]):
+            named = [edge for edge in edges[first] if edge.does == "dish" and edge.end == at]
+            if named and not any(edge.entity.mask & index.combos for edge in named):
                 edges[first].append(Edge("filler", at, 0.0, words="heading"))
                 break
 
@@ -238,12 +245,12 @@ def _headings(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
 def _is_person(here: Sequence[Edge], token: Token) -> bool:
     """Whether a word may be somebody: it means nothing else."""
     other = any(edge.does not in ("aside", "filler") for edge in here)
-    return token.word.isalpha() and token.word not in _TALKING and not other
+    return token.word.isalpha() and token.word not in words_of("persons") and not other
 
 
 def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last: int) -> None:
     """Let a run between two pauses, or the end of one, be passed over as a whole."""
-    talk = any(token.word in _TALKING for token in tokens[first:last])
+    talk = any(token.word in words_of("persons") for token in tokens[first:last])
     weight = [
         3.0
         if vocabulary.is_food(token.word) or not vocabulary.is_common(token.word) and not talk
@@ -351,7 +358,7 @@ def _slips(
             continue
         if not vocabulary.is_common(word):
             unknown[at] = index.spellings(word)
-        elif at and tokens[at - 1].word in _BEFORE_OPTIONS and len(own) > 3:
+        elif at and tokens[at - 1].word in words_of("before options") and len(own) > 3:
             unknown[at] = index.beginning(own)  # "no whip"
     if not unknown:
         return
@@ -419,7 +426,7 @@ def _is_number(here: Sequence[Edge]) -> bool:
 
 
 def _spelling(word: str) -> str:
-    return _WHOLE.get(word, word)
+    return {stem(one): one for one in words_of("misspelt")}.get(word, word)
 
 
 def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> None:
@@ -432,13 +439,22 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         of_people = _of_people(tokens, first, end)
         if of_people:
             here.append(Edge("filler", end, 0.1, words=words))
-        if following in _PEOPLE or [token.word for token in tokens[end : end + 2]] == ["of", "us"]:
-            here.append(Edge("filler", end + (1 if following in _PEOPLE else 2), 0.1, words=words))
-        this = words == "one" and first > 0 and tokens[first - 1].word in _THIS
+        if following in words_of("people") or [token.word for token in tokens[end : end + 2]] == [
+            "of",
+            "us",
+        ]:
+            here.append(
+                Edge(
+                    "filler", end + (1 if following in words_of("people") else 2), 0.1, words=words
+                )
+            )
+        this = words == "one" and first > 0 and tokens[first - 1].word in words_of("this")
         before = [token.word for token in tokens[max(0, first - 3) : first - 1]]
-        this = this or (words == "one" and before in _ON_THE)  # "on the chicken one"
+        this = this or (
+            words == "one" and before[-1:] == ["the"] and before[0] in words_of("put on")
+        )  # "on the chicken one"
         cost = 1.5 if of_people else 1.0 if this else 0.05
-        ends = end == len(tokens) or tokens[end].stop or following in _AFTER_PEOPLE
+        ends = end == len(tokens) or tokens[end].stop or following in words_of("after people")
         if first and tokens[first - 1].word == "for" and ends:
             edges[first - 1].append(Edge("filler", end, 0.1, words=f"for {words}"))
             cost += 0.5  # "a pot of tea for two"
@@ -448,13 +464,13 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
 def _of_people(tokens: Sequence[Token], first: int, end: int) -> bool:
     """Whether a number is how many came, or how old a person is: "we are 5.", "he is four so ..."."""
     before = [token.word for token in tokens[max(0, first - 2) : first]]
-    ends = end == len(tokens) or tokens[end].stop or tokens[end].word in _AFTER_PEOPLE
-    return ends and (before in _COUNTED_PEOPLE)
+    ends = end == len(tokens) or tokens[end].stop or tokens[end].word in words_of("after people")
+    return ends and " ".join(before) in phrases_of("counts people")
 
 
 def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
     """Find "of the three", with or without what they are."""
-    if first + 2 >= len(tokens) or tokens[first + 1].word not in _SO_MANY:
+    if first + 2 >= len(tokens) or tokens[first + 1].word not in words_of("before so many"):
         return
     number = number_at(tokens, first + 2)
     if number is not None:
@@ -487,7 +503,11 @@ def _phrases(
         if phrase.words.endswith("my mind") and following is not None:
             if following.word in ("about", "on"):
                 continue  # that takes back what follows it
-        if phrase.words in _LEFT and following is not None and following.word in ("out", "off"):
+        if (
+            phrase.words in phrases_of("leaves")
+            and following is not None
+            and following.word in ("out", "off")
+        ):
             continue
         if phrase.does == "because":
             here.append(Edge("because", end, 0.0, words=phrase.words))
@@ -500,7 +520,7 @@ def _phrases(
             here.append(Edge("number", end, cost, value=int(phrase.value), words=phrase.words))
             continue
         if phrase.does == "plain" and any(edge.does == "size" for edge in here):
-            cost += 1.2
+            cost += FILLER_ON_NAME
         if phrase.does in ("note", "whole", "all", "plain") and any(
             edge.does in ("option", "dish") and edge.whole and edge.end <= end
             for inside in edges[first : end if phrase.does == "plain" else first + 1]
@@ -510,12 +530,16 @@ def _phrases(
         if phrase.does == "side":
             for edge in edges[end - 1]:
                 edge.cost += 1.0 if edge.end == end and edge.does == "dish" else 0.0
-        if phrase.does == "note" and any(edge.does == "variant" for edge in here):
+        if phrase.does == "note" and any(edge.does in ("variant", "dish") for edge in here):
             cost += 0.4
         if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
             cost += 1.0
-        if phrase.does == "correct" and phrase.words in _LONE:
-            if following is None or not (following.stop or following.word in _AFTER_NO):
+        if phrase.words == "leave" and words_of("off").isdisjoint(said[end : end + _TO_OFF]):
+            cost += 0.4  # "leave the other one like it is"
+        if phrase.does == "correct" and phrase.words in phrases_of("corrects alone"):
+            if following is None or not (
+                following.stop or following.word in words_of("after a correction")
+            ):
                 cost += 2.0
         if phrase.does == "filler" and phrase.words == "of":
             cost += 0.35
@@ -526,10 +550,10 @@ def _phrases(
             cost += 1.5  # "on any"
         if phrase.words == "make that":
             cost += 0.5
-        if words[-1] in _THAT and phrase.does in _POINTING and end < len(tokens):
+        if words[-1] in words_of("that") and phrase.does in _POINTING and end < len(tokens):
             if any(edge.does == "dish" for edge in edges[end]):
-                cost += 0.4  # "make that burger a double"
-        if phrase.does in _VERBS and first and tokens[first - 1].word in _ARTICLES:
+                cost += 0.7  # "make that burger a double"
+        if phrase.does in _VERBS and first and tokens[first - 1].word in words_of("before a noun"):
             cost += 1.0  # "the sub should be large"
         if phrase.does == "should" and len(words) == 1:
             cost += 0.25
@@ -593,33 +617,7 @@ def _plural(word: str, name: str) -> bool:
     return word.endswith("s") and stem(word) != word and not name.casefold().endswith("s")
 
 
-_LONGEST_WISH = 6
-_BEFORE_PERSONS = frozenset("and then but wait oh so also while".split())
-_TALKING = frozenset(
-    "i my we our he his she her they their it its is am are was were im theyre youre hes shes me us who you".split()
-)
-_PEOPLE = frozenset("people persons guests adults children teenagers friends hungry".split())
-_COUNTED_PEOPLE = [
-    *(["we", "are"], ["there", "are"], ["they", "are"]),
-    *(["he", "is"], ["she", "is"], ["i", "am"], ["is", "only"], ["is", "just"]),
-]
-_AFTER_PEOPLE = frozenset("so and but today now tonight years year he she".split())
-_NO_MORE = frozenset("no not any nothing".split())
-_AFTER_STRANGE = frozenset("and with please also plus but".split())
-_BEFORE_OPTIONS = frozenset("no extra without light hold".split())
-_SO_MANY = frozenset(("the", "those", "these", "my"))
-_DONE_TO = frozenset("it them that this those these the both my his her all one".split())
+_LONGEST_WISH, _TO_OFF = 6, 7
 _POINTING = frozenset(("it", "them", "filler"))
 _VERBS = frozenset(("swap", "change", "remove", "move", "keep", "add"))
 _BESIDE = frozenset(("off", "side"))
-_AFTER_CAN = frozenset("i we you he she they it that the my this".split())
-_THIS = frozenset(("this", "that"))
-_ON_THE = [[word, "the"] for word in ("on", "to", "in", "from", "for")]
-_ARTICLES = frozenset(("the", "a", "my"))
-_THAT = frozenset(("that", "this", "those", "these"))
-_LEFT = frozenset(("leave it", "leave that"))
-_LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))
-_AFTER_NO = frozenset(
-    "a an wait sorry make actually i two three four five six just that it the".split()
-)
-_WHOLE = {stem(word): word for word in ("please", "change", "large", "instead", "without")}

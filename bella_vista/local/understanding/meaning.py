@@ -30,7 +30,7 @@ class Asked:
         allergen: What the guest wants to know of, in an allergen question.
         diet: The diet that is meant.
         words: What was named and is not on the menu.
-        day: The day meant, of a question about hours.
+        day: The day meant, of a question about hours; "now" for when it closes or opens next.
     """
 
     kind: str
@@ -49,7 +49,8 @@ class Question:
     Args:
         code: As the order's refusals: ``choice_missing``, ``ambiguous``, ``not_on_menu``,
             ``choice_not_possible``, ``sold_out``, ``over_limit``, ``coupon_not_valid``, ``not_valid``,
-            ``not_possible``, ``not_found``, ``missing``; and ``which_line``.
+            ``not_possible``, ``not_found``, ``missing``; ``which_line``; and ``either``, which of two
+            orders is meant.
         facts: What a sentence is made from.
         draft: The wish that waits for the answer.
         rest: Further questions about the same line, to be asked one after the other.

@@ -8,6 +8,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from bella_vista.local.english import numbers, vocabulary
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.tokens import Token, Words
 from state.errors import Ambiguous, NotOnMenu
@@ -23,9 +24,7 @@ _LONGEST_PHRASE = 80
 _MARGIN = 5.0
 _LEAST_RUN, _LEAST_PART = 7, 3
 """Letters of words that were typed without a space between them, and of each of them."""
-_BESIDE_NAMES = frozenset("size extra light with".split())
 """Words that are typed together with a name: "mediumsize"."""
-_NEVER_A_NAME = frozenset("a an the and with no to of for or in on i it me my you is are".split())
 
 
 @dataclass
@@ -185,7 +184,7 @@ class Names:
                 break
         for length in range(most, 0, -1):
             run = tokens[at : at + length]
-            if length == 1 and run[0].word in _NEVER_A_NAME:
+            if length == 1 and run[0].word in words_of("never a name"):
                 return None
             if length > 1 and (run[0].word in _ARTICLES or run[-1].word in _ARTICLES):
                 continue
@@ -339,7 +338,7 @@ class Names:
 
     def _is_word(self, word: str) -> bool:
         known = stem(word) in self._vocabulary and word not in vocabulary.FUNCTION_WORDS
-        return known or word in _BESIDE_NAMES
+        return known or word in words_of("beside names")
 
     def _spelling(self, token: Token) -> str | None:
         word = token.word
@@ -351,7 +350,7 @@ class Names:
 
     def _nearest(self, token: Token) -> str | None:
         word, own = token.word, token.stem
-        if self._known(token):
+        if self._known(token) or word in words_of("first names"):
             return None
         scores: dict[str, float] = {}
         near = process.extract(

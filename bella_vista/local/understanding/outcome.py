@@ -32,6 +32,23 @@ class Which:
     count: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a line is said upon, beside the order.
+
+    Args:
+        topic: A dish that was spoken of before.
+        which: What waits until it is known with which line.
+        before: The lines before what was changed last, where that is known.
+        reviewed: Whether the order has been read back and waits for a yes.
+    """
+
+    topic: str | None = None
+    which: Which | None = None
+    before: Sequence[Item] | None = None
+    reviewed: bool = False
+
+
 USUAL = frozenset(("plain", "regular", "normal", "standard"))
 _AMOUNTS = frozenset(stems("no extra light double triple half other 1 2 3 4 5 6 7 8 9 on the side"))
 
@@ -45,6 +62,7 @@ class Outcome:
         lines: The lines of the order as things; they are changed.
         waiting: The things that wait for an answer; they are changed.
         words: The words of the line.
+        situation: What the line is said upon.
     """
 
     def __init__(
@@ -54,6 +72,7 @@ class Outcome:
         lines: Sequence[Item],
         waiting: Sequence[Item],
         words: Sequence[str],
+        situation: Situation,
     ) -> None:
         self.index = index
         self.kitchen = kitchen
@@ -77,8 +96,16 @@ class Outcome:
         """The bits of the dishes that the rest of the line takes off."""
         self.removed: Item | None = None
         """The thing that was taken off last."""
-        self.which: Which | None = None
+        self.situation = situation
+        """What the line is said upon."""
+        self.which = situation.which
         """What waits until it is known with which line."""
+        self.gives_way: Item | None = None
+        """The thing that is to give way to what is named next."""
+        self.announced: list[Item] = []
+        """The thing that was announced, and those that were named for it."""
+        self.emptied = False
+        """Whether everything is to go."""
 
     # -- what there is ---------------------------------------------------------------------------------------
 
@@ -100,6 +127,12 @@ class Outcome:
         if self.spoken is not None and self.spoken in things:
             return self.spoken
         return things[-1] if things else None
+
+    def asked_about(self) -> str | None:
+        """Return the dish that was asked about before and is not on the order."""
+        topic = self.situation.topic
+        bit = self.index.bit(topic or "")
+        return topic if bit and not self.named(bit, self.things) else None
 
     def mask(self, item: Item) -> int:
         """Return the bits of the dishes a thing may be."""
@@ -383,6 +416,18 @@ class Outcome:
                 item.changes.remove(change)
                 item.yielding -= 1
 
+    def puts_back(self, words: str) -> bool:
+        """Put back what was left off a thing, though it is a dish as well: "put the kimchi back"."""
+        said = set(stems(words))
+        for item in reversed(self.there):
+            for change in item.changes:
+                if change.startswith("no ") and said <= set(stems(change)):
+                    item.changes.remove(change)
+                    item.yielding = min(item.yielding, len(item.changes))
+                    self.touch(item)
+                    return True
+        return False
+
     def take_back(self, item: Item, option: Option) -> bool:
         """Take back how much there was to be: "no extra jalapenos"."""
         much = [
@@ -446,6 +491,8 @@ class Outcome:
             return
         if said.count is not None:
             self.count(item, said.count)
+        if said.size is not None and (part := self._part_of_size(item, said.size.words)):
+            part.size, said = said.size.words, replace(said, size=None)
         if item.line is None and said.verb != "add":
             item.yielding = len(item.changes)  # "with whole milk, actually make that skim"
         if said.verb != "add" and not said.more:
@@ -454,6 +501,23 @@ class Outcome:
             self.of_same_group(item, said.options)
         self.give(item, said)
         self.touch(item)
+
+    def _part_of_size(self, item: Item, size: str) -> Item | None:
+        """Return the only part of a combo that comes in a size: "make it a double"."""
+        if self.kitchen.size(item.name, size):
+            return None
+        able = [part for part in item.parts if self.kitchen.size(part.name, size)]
+        return able[0] if len(able) == 1 else None
+
+    def change_each(self, become: Said, found: Sequence[Item], count: int | None = None) -> None:
+        """Change each of some things, or make it another dish; so many pieces of it where that is said."""
+        for item in found:
+            target = self.pieces(item, count)
+            other = become.head is not None and not self.named(become.mask, [target])
+            if other and not become.on:
+                self.replace(target, become)
+            else:
+                self.change(target, become)
 
     def _count_anew(self, item: Item, options: Sequence[Option]) -> None:
         """Let a choice that is counted be as many as is said, not as many more: "three sugars"."""

@@ -144,7 +144,7 @@ class Paying:
         paid = expects == "choice" or words.find(pattern("method alone")) is not None
         beside = paid and pattern("a percentage").search(words.said) is not None
         staff = words.find(pattern("for the staff")) is not None and self._money(words) is not None
-        beside = beside or ((paid or expects == "amount") and staff) or _with_a_number(words)
+        beside = beside or ((paid or expects == "amount") and staff) or _with_a_number(words, heard)
         if tip is None and expects != "amount" and not bare and not beside:
             return words
         if tip is not None and (asks_before(words, tip.first) or words.said.endswith("?")):
@@ -226,6 +226,7 @@ class Paying:
     def _money(self, words: Words) -> tuple[int, int, Decimal, str] | None:
         """Find an amount: where, how much, and whether it is percent, money, small coin or bare."""
         tokens = words.tokens
+        bare: tuple[int, int, Decimal, str] | None = None
         for index, token in enumerate(tokens):
             value, length = _decimal(words, index)
             if value is None and token.word in ("a", "an"):  # "a dollar"
@@ -249,8 +250,9 @@ class Paying:
                 return index, last + 1, value, "small"
             if token.word == "a" or "." in token.word:
                 return index, last, value, "money"
-            return index, last, value, "bare"
-        return None
+            if bare is None and not (index and tokens[index - 1].word in ("at", "around", "by")):
+                bare = index, last, value, "bare"  # "pickup at 7, 10 percent"
+        return bare
 
     def _minor(self, value: Decimal) -> int:
         return int((value * 10**self._small).to_integral_value())
@@ -326,12 +328,13 @@ def _decimal(words: Words, index: int) -> tuple[Decimal | None, int]:
     return Decimal(read[0]), read[1]
 
 
-def _with_a_number(words: Words) -> bool:
-    """Whether nothing but a way of paying and a number is said: "card, 15"."""
+def _with_a_number(words: Words, heard: Heard) -> bool:
+    """Whether nothing but a way of paying and a number is said: "card, 15", "card. 15"."""
     way = words.find(pattern("method alone"))
-    if way is None:
+    if way is None and not heard.has("choose_payment"):
         return False
-    rest = words.without(way.first, way.last).trimmed(words_of("around"))
+    rest = words.without(way.first, way.last) if way is not None else words
+    rest = rest.trimmed(words_of("around"))
     number = number_at(rest.tokens, 0) if rest.tokens else None
     return number is not None and number[1] == len(rest)
 

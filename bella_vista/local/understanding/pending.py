@@ -12,6 +12,7 @@ from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.outcome import Which
 from bella_vista.local.understanding.tokens import Words
+from state.menu.english import EMPTY
 from state.menu.words import stems
 
 _OF_ITEMS = frozenset(
@@ -97,6 +98,8 @@ class Pending:
         code = self._question.code
         if code == "missing":
             return self._missing(words, heard)
+        if code == "either":
+            return self._either(words, heard)
         if not self.items or code not in _OF_ITEMS:
             return words
         item = self.items[0]
@@ -109,6 +112,21 @@ class Pending:
             self.settled, self.items = True, self.items[1:]
             return None
         return self._by_number(item, words, said)
+
+    def _either(self, words: Words, heard: Heard) -> Words | None:
+        """Take "the first", or words of only one of two orders, for what was meant."""
+        said = " ".join(token.word for token in words.tokens if not token.stop)
+        at = self._ordinal(said)
+        if at is None:
+            told = {stem for stem in stems(said) if stem not in EMPTY}
+            fitting = [told <= set(stems(one)) for one in self._question.possible]
+            if not told or fitting.count(True) != 1:
+                return words
+            at = fitting.index(True)
+        for draft in self._question.facts["orders"][at]:
+            heard.wish(words, draft.op, **draft.fields)
+        self.settled = True
+        return None
 
     def _by_number(self, item: Item, words: Words, said: str) -> Words | None:
         """Take "the first", "one of each", or a yes where there is only one."""

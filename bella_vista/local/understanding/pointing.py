@@ -6,6 +6,7 @@ search gets it as one more meaning of the words, beside all others.
 
 from collections.abc import Iterator, Sequence
 
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -13,9 +14,6 @@ from bella_vista.local.understanding.lattice import Edge, Lattice
 from bella_vista.local.understanding.outcome import USUAL
 from state.menu.words import stems
 
-_POINTS = frozenset("the my that this his her our your those these".split())
-_PUT_ON = frozenset("on for to with in".split())
-_COMPARED = {"bigger": -1, "larger": -1, "biggest": -1, "largest": -1, "smaller": 0, "smallest": 0}
 _MOST = 3
 """So many names are in one description."""
 _COST = 0.25
@@ -35,7 +33,7 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
     if not known:
         return
     for first in range(1, len(words.tokens)):
-        if words.tokens[first - 1].word not in _POINTS:
+        if words.tokens[first - 1].word not in words_of("points"):
             continue
         best: dict[tuple[int, tuple[str, ...]], Edge] = {}
         for run in _runs(words, first):
@@ -112,7 +110,9 @@ def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]
     if first < 2 or (edge.does == "dish" and any(said == set(stems(i.words)) for i in known)):
         return False
     called = [item for item in known if said <= set(stems(item.name or ""))]
-    return len(called) == 1 and (edge.does == "dish" or words.tokens[first - 2].word in _PUT_ON)
+    return len(called) == 1 and (
+        edge.does == "dish" or words.tokens[first - 2].word in words_of("put on")
+    )
 
 
 def _removed(words: Lattice, first: int) -> bool:
@@ -166,8 +166,8 @@ def _fit_one(
         return _CALLED if set(stems(edge.words)) <= set(stems(item.name or "")) else None
     if said in USUAL:
         return None  # "the normal one" is told by how the others are
-    if edge.does == "size" and edge.words in _COMPARED:
-        return 0.0 if _is_most(item, known, kitchen, _COMPARED[edge.words]) else None
+    if edge.does == "size" and (end := _compared(edge.words)) is not None:
+        return 0.0 if _is_most(item, known, kitchen, end) else None
     if edge.does == "size" and item.size and kitchen.size(item.name, said) == item.size:
         return 0.0
     own = set(stems(said))
@@ -181,3 +181,10 @@ def _fit_one(
         return None
     off = any(change.startswith("no ") and own <= set(stems(change)) for change in item.changes)
     return _AS_IT_COMES if kitchen.has(item.name, said) and not off else None
+
+
+def _compared(words: str) -> int | None:
+    """Return which of the sizes is the one compared: the last for "bigger", the first for "smaller"."""
+    if words in words_of("larger"):
+        return -1
+    return 0 if words in words_of("smaller") else None

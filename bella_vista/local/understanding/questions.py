@@ -156,6 +156,8 @@ class Questions:
             (token.word for token in words.tokens if token.word.rstrip("s") in words_of("days")),
             None,
         )
+        if day is None and not words_of("all hours") & {token.word for token in words.tokens}:
+            return Asked("hours", day="now")
         return Asked("hours", day=day.rstrip("s") if day else None)
 
     def _service(self, words: Words, things: Sequence[Item]) -> Asked | None:
@@ -274,11 +276,18 @@ class Questions:
         return free.match["what"] if free is not None and families_of(free.match["what"]) else None
 
     def _diet(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        spans = [(at, self._names.longest(words.tokens, at)) for at in range(len(words))]
+        of_names = {  # the veggie burger may be no vegan one
+            at + further
+            for at, found in spans
+            if found is not None and found[0] > 1 and found[1].dishes
+            for further in range(found[0])
+        }
+        told = (token for at, token in enumerate(words.tokens) if at not in of_names)
         diet = next(
             (
-                self._diets.get(token.stem)
-                or (token.word if token.word in words_of("asks diets") else None)
-                for token in words.tokens
+                self._diets.get(token.stem, token.word)
+                for token in told
                 if token.stem in self._diets or token.word in words_of("asks diets")
             ),
             None,
@@ -403,7 +412,7 @@ class Questions:
         first = [token.word for token in words.tokens[:2]]
         if first[0] not in ("is", "are", "does", "do", "has", "was"):
             return None
-        if first[0] == "do" and first[1:] and first[1] not in _ASKED_OF:
+        if first[0] == "do" and first[1:] and first[1] not in words_of("asked of"):
             return None  # "do a dozen knots", "well, do the lasagna"
         pieces = cut(words, self._names)
         named = next((piece.dishes for piece in pieces if len(piece.dishes) == 1), None)
@@ -468,6 +477,3 @@ def _menu_meant(words: Words) -> bool:
 @cache
 def _stems_of(name: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words_of(name))
-
-
-_ASKED_OF = frozenset("you they we i u any".split())

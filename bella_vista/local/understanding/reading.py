@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from bella_vista.local.english.talking import phrases_of, words_of
 from bella_vista.local.understanding.grammar import JOINTS
 from bella_vista.local.understanding.index import Entity
 from bella_vista.local.understanding.lattice import Edge
-from bella_vista.local.understanding.search import Act, Reading
-from bella_vista.local.understanding.tokens import number_at, tokenize
+from bella_vista.local.understanding.states import Act, Reading
+from bella_vista.local.understanding.tokens import Token, number_at, tokenize
 
 _AND = JOINTS.index("and")
 
@@ -279,8 +280,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 said.append(now)
             case "correct":
                 taken_back, resized = True, False
-                meant = bool(set(edge.words.split()) & _MEANT)
-                instead = edge.words not in _MILD or ahead == "exactly"
+                meant = bool(words_of("meant").intersection(edge.words.split()))
+                instead = edge.words not in phrases_of("corrects mildly") or ahead == "exactly"
             case "become" | "should":
                 if act.does == "should":
                     now.verb = "change"
@@ -334,6 +335,43 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     return said, passed
 
 
+def deal_sizes(said: Sequence[Said]) -> tuple[list[Said], int]:
+    """Give a size that is told first to what is named next: "two footlongs, a tuna and a ham".
+
+    Returns:
+        The items without those that only announced others, and how many announced some.
+    """
+    left, dealt, at = list(said), 0, 0
+    while at < len(left):
+        one = left[at]
+        named = _announced(one, left[at + 1 :])
+        if named:
+            for other in named:
+                other.size = one.size
+            del left[at]
+            dealt += 1
+        at += 1
+    return left, dealt
+
+
+def _announced(said: Said, following: Sequence[Said]) -> Sequence[Said]:
+    """Return the next items if they are as many as were said, and can all be of the size."""
+    general = said.head is None or (said.head.kind == "head" and said.plural)
+    if not (said.size and (said.count or 0) > 1 and general) or said.verb or said.ref:
+        return ()
+    named: list[Said] = []
+    for one in following:
+        if one.head is None or one.size or one.verb or one.become or one.correct:
+            break
+        named.append(one)
+        if sum(each.number or 1 for each in named) >= (said.count or 0):
+            break
+    total = sum(each.number or 1 for each in named)
+    if said.options or len(named) < 2 or total != said.count:
+        return ()
+    return named if all(one.mask & said.size.mask for one in named) else ()
+
+
 def _take_up(to: Said, act: Act, passed: list[Passed], reading: Reading) -> None:
     """Take a word that was passed over before a name for a part of what it is called."""
     edge, last = act.edge, passed[-1] if passed else None
@@ -365,12 +403,9 @@ def _general(act: Act) -> bool:
     return act.does == "head" and mask & (mask - 1) != 0
 
 
-_ALL = frozenset(("each", "both"))
 _NAMING = frozenset(("head", "narrow", "part", "option"))
 _STRANGE = frozenset(("food", "word", "common", "part", "name"))
 _TELLING = frozenset(("food", "part", "name"))
-_MILD = frozenset(("actually", "better", "after all", "well actually", "come to think of it"))
-_MEANT = frozenset("mean meant said ordered asked wanted should".split())
 
 
 def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
@@ -432,7 +467,9 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "ref":
             to.ref = str(act.value)
             to.plural = to.plural or edge.words == "ones"
-            to.both = edge.words.startswith("both") or not _ALL.isdisjoint(edge.words.split())
+            to.both = edge.words.startswith("both") or not words_of("both").isdisjoint(
+                edge.words.split()
+            )
             if to.ref == "of-them":
                 now.partial = True
         case "size":
@@ -576,6 +613,15 @@ def _option(entity: Entity, pend: Sequence[tuple[str, str | int]]) -> Option:
         elif kind == "count":
             option.count = int(value)
     return option
+
+
+def told_of(said: Said, following: Sequence[Said], tokens: Sequence[Token]) -> str:
+    """Return the guest's words for a whole item."""
+    last = following[0].place if following else len(tokens)
+    run = [token.word for token in tokens[said.place : max(last, said.place + 1)] if not token.stop]
+    while len(run) > 1 and run[-1] in ("and", "with", "the", "a", "also", "then", "please"):
+        run.pop()
+    return " ".join(run)
 
 
 def shown(said: Sequence[Said]) -> Iterator[str]:

@@ -60,6 +60,10 @@ class Talk:
             meant = ["done"]  # "okay, done"
         if "complaint" in meant and pattern("status").fullmatch(said):
             self._heard.meant("status")
+        if words.find(pattern("see you")) is not None:
+            self._heard.meant("see you")
+        if self._expects == "yes_no" and words.find(pattern("forgot")) is not None:
+            meant = [intent for intent in meant if intent != "complaint"]
         for intent in meant:
             if intent in _SURE:
                 self._note(intent, words)
@@ -228,8 +232,10 @@ def _begun(said: str) -> str:
 def bare(words: Words) -> str:
     """Return the words of a clause without stops, and without politeness around them."""
     run = [token.word for token in words.tokens if not token.stop]
-    while len(run) > 1 and run[0] in words_of("soft words") and " ".join(run) not in notes():
-        run.pop(0)  # "well done" is how a steak is wanted
+    while len(run) > 1 and run[0] in words_of("soft words"):
+        if (said := " ".join(run)) in notes() or pattern("yes").fullmatch(said):
+            break  # "well done" is how a steak is wanted, and "uh huh" a yes
+        run.pop(0)
     while len(run) > 1 and run[-1] in words_of("soft after"):
         run.pop()
     return " ".join(run)

@@ -62,7 +62,7 @@ def _described(outcome: Outcome, said: Said, items: list[Item]) -> list[Item]:
 
 def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -> list[Item]:
     items = things
-    if tells and said.options:
+    if tells and said.options and said.ref != "it":
         items = outcome.described(things, said.options)
         if said.ref == "one" and said.definite and not items:
             items = _other_one(outcome)

@@ -107,6 +107,7 @@ def _folded(raw: str, start: int, end: int) -> Iterator[Token]:
     bare = re.sub(r"(?<=[^\W\d_]{3})['\u2019\u02bc`]s$", "", raw)
     if bare != raw and fold(raw) in spelling.CONTRACTIONS:
         bare = raw
+    bare = re.sub(r"['\u2019\u02bc`]ll$", " will", bare)  # "we'll", which is no "well"
     for word in fold(bare).split():
         for part in spelling.SPELLED.get(word, word).split():
             yield Token(part, stem(part), start, end)

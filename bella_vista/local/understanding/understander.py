@@ -1,5 +1,6 @@
 """What a guest's line means on any menu: the whole of the understanding, from text to wishes."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -97,7 +98,7 @@ class Understander:
         """
         now = now if now is not None else datetime.now(UTC)
         words = self._house.names.spelt(Words.read(text))
-        if not words.tokens:
+        if not words.tokens or _JSON_KEY.search(text):  # copied data is nothing that a guest says
             return Understanding(text)
         if expects == "comment" and pattern("rates anew").fullmatch(words.said):
             expects = "rating"
@@ -216,6 +217,9 @@ class _Hearing:
             if not _content(words):
                 return
         asked = self._house.questions.find(words, self._known)
+        if asked is not None and asked.kind == "facts" and words.said.startswith(_ASKS_YOU):
+            if self._house.statements.address(words) is not None:
+                asked = Asked("service")  # "can you bring food to 88 Mott Street?"
         wish = asked is not None and self._is_wish(asked, words)
         if wish:
             asked = None
@@ -292,6 +296,9 @@ class _Hearing:
     def _is_wish(self, asked: Asked, words: Words) -> bool:
         """Whether a question is only polite: "can I pay cash instead?", "can I split it?"."""
         said = words.said
+        if self._expects == "fulfilment" and said.startswith(("can ", "could ", "would ")):
+            if any(words.find(pattern(way)) for way in ("pickup", "delivery")):
+                return True
         if asked.kind == "service" and pattern("wishes for a time").match(said) is not None:
             return any(words.find(way) is not None for way in patterns_of("hours"))
         if pattern("asks to use").match(said) and self._house.statements.names_code(words):
@@ -406,9 +413,11 @@ class _Hearing:
 _LONGEST_NAME = 5
 _NO_FOOD = frozenset({"fulfilment", "time", "address", "name", "choice", "amount", "rating"})
 """What is asked for when a number alone is none of the food."""
+_JSON_KEY = re.compile(r'["\u201c\u201d]\w+["\u201c\u201d]\s*:')
 _OF_THE_HOUSE = frozenset({"facts", "allergens", "diets", "service"})
 _OF_A_DISH = frozenset({"contents", "price"})
 _CONDITIONS = frozenset({"contents", "allergens", "diets", "price"})
+_ASKS_YOU = ("can you", "could you", "will you", "would you")
 _PAUSE = Token(".", ".", 0, 0, stop=True)
 _BRINGS = (
     "can you deliver",

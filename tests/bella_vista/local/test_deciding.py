@@ -11,7 +11,12 @@ from bella_vista.local.understanding.grammar import rules
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.phrases import phrases
 from bella_vista.local.understanding.tokens import Words
-from bella_vista.local.understanding.understander import Understander
+from bella_vista.local.understanding.understander import (
+    LineSeen,
+    OrderSeen,
+    Understander,
+    as_json,
+)
 from state.menu import Menu
 from tests.bella_vista.local.scoring import menu_of
 
@@ -60,6 +65,59 @@ def test_a_word_that_nobody_knows_is_always_told(name: str) -> None:
         asked = [question, *question.rest] if question is not None else []
         told = [str(one.facts.get("words")) for one in asked] + list(result.not_understood)
         assert any("blorg" in words for words in told), line.format(dish)
+
+
+LATTE = OrderSeen((LineSeen("L1", 1, "Caffè latte", "venti", ("caramel",)),))
+PUMP = "an espresso, and one more pump of vanilla in the latte"
+
+
+def test_two_orders_at_nearly_the_same_cost_are_asked_about_and_what_both_hold_is_done() -> None:
+    heard = understander("coffee-bar").understand(PUMP, order=LATTE)
+
+    assert heard.question is not None
+    assert heard.question.code == "either"
+    assert heard.question.possible == (
+        "a venti Caffè latte with caramel and vanilla",
+        "a venti Caffè latte with caramel and extra vanilla",
+    )
+    assert [draft.fields["name"] for draft in heard.commands] == ["Espresso"]
+    assert as_json(heard)["question"] == (
+        "I can take that in two ways. Do you mean a venti Caffè latte with caramel and vanilla, "
+        "or a venti Caffè latte with caramel and extra vanilla?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "choices"),
+    [
+        ("the first one", ["vanilla", "caramel"]),
+        ("the second", ["extra vanilla", "caramel"]),
+        ("extra vanilla", ["extra vanilla", "caramel"]),
+        ("with the extra, please", ["extra vanilla", "caramel"]),
+    ],
+)
+def test_which_of_two_orders_is_meant_is_told_by_its_place_or_its_words(
+    answer: str, choices: list[str]
+) -> None:
+    pending = understander("coffee-bar").understand(PUMP, order=LATTE).question
+
+    heard = understander("coffee-bar").understand(answer, pending=pending, order=LATTE)
+
+    assert [draft.as_dict() for draft in heard.commands] == [
+        {"op": "change_item", "line_id": "L1", "modifications": choices}
+    ]
+    assert heard.settled
+    assert heard.question is None
+
+
+def test_who_does_not_say_which_of_two_orders_they_mean_is_heard_anew() -> None:
+    pending = understander("coffee-bar").understand(PUMP, order=LATTE).question
+
+    heard = understander("coffee-bar").understand(
+        "take the latte off", pending=pending, order=LATTE
+    )
+
+    assert [draft.op for draft in heard.commands] == ["remove_item"]
 
 
 @pytest.mark.parametrize("name", MENUS)

@@ -275,7 +275,7 @@ async def test_a_question_answered_on_the_page_is_not_asked() -> None:
         await talk.says("A large Margherita please")
         await talk.does(PICKUP, CARD, SetTip(percentage=Decimal(10)))
         told(await talk.says("that's all"), RIGHT, never=("What name", "pick it up, or"))
-        told(await talk.says("yes"), PLACE, never=(PAY, TIP))
+        told(await talk.says("yes"), NUMBER, never=(PAY, TIP, PLACE))
 
 
 async def test_the_page_answers_a_question_and_the_next_is_asked() -> None:

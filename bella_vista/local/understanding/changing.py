@@ -1,0 +1,199 @@
+"""Changing what is on the order: "make the latte large", "swap the ham for mushrooms"."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bella_vista.local.understanding.combos import change_part
+from bella_vista.local.understanding.fragments import fragment
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.outcome import (
+    LOOSE,
+    NEW_THOUGH_THERE,
+    NO_EFFECT,
+    NOT_THERE,
+    Outcome,
+)
+from bella_vista.local.understanding.reading import Option, Said
+from bella_vista.local.understanding.removing import leave_off
+from bella_vista.local.understanding.shares import of_split, the_one
+from bella_vista.local.understanding.targets import several, sized, targets
+from bella_vista.local.understanding.waiting import fill
+from state.menu.words import stems
+
+
+def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
+    """Change what is meant."""
+    become = said.become if said.become is not None else said
+    if become is not said and become.empty:
+        out.penalty += NO_EFFECT
+        return
+    become.more = become.more or said.more  # "one more shot in it"
+    within = said.verb == "swap" and said.options and said.head is None
+    if become is not said and become.lines and not within:
+        out.penalty += NOT_THERE  # nothing becomes what is there already
+    if become is not said and said.parts:
+        become = replace(become, parts=said.parts)  # "make it a combo with fries"
+    swaps = said.verb == "swap" and become is not said and (become.options or become.head)
+    if swaps and said.head is None and said.options:
+        _swap_option(out, said, become)
+        return
+    if said.on and said.head is None and not said.ref:
+        if all(option.no for option in become.options):
+            leave_off(out, become)
+        else:
+            fragment(out, become)
+        return
+    if become is said and said.ref == "one" and said.definite and said.ordinal is None:
+        if not the_one(out, said):
+            out.penalty += NO_EFFECT  # "make the large one": and how?
+        return
+    if become is not said and said.ref == "one" and become.head is None:
+        both = replace(become, ref="one", definite=said.definite, size=said.size)
+        if become.size is None and of_split(out, both):
+            return  # "one small, one large, make the large one gluten free"
+    if said.verb == "swap" and become is not said and become.head is None:
+        become.instead = True  # "change the wings to honey barbecue"
+    if said.on and said.ref == "it" and said.size is not None and become.size is None:
+        become.size, said.size = said.size, None  # "large, and no banana in it"
+    points = become.head is not None and said.ref == "it" and become is not said
+    there = out.named(become.mask, out.things) if points else []  # "make it three tiramisus"
+    found = targets(out, said)
+    if said.ref == "it" and become is not said and out.removed is not None and become.count:
+        made = out.made_with(out.there, become.options) if become.options else []
+        if len(made) == 1 and made[0].names == out.removed.names:
+            found, become = made, replace(become, options=[])  # "and make it 3 chicken"
+            out.removed.gone = out.removed.quantity or 1
+    if points:
+        found = found if not there or any(item in there for item in found) else there[-1:]
+        if following and following[0].verb == "instead-of" and following[0].head is not None:
+            found = out.named(following[0].mask, out.things)[-1:] or found
+    if become is said and not said.described and said.count is None and not said.twice:
+        out.penalty += NO_EFFECT
+        return
+    if not found:
+        if said.head is None or not change_part(out, said, become):
+            _nothing_to_change(out, said, become)
+        return
+    if said.twice and len(found) == 1:
+        found[0].quantity = 2 * (found[0].quantity or 1)
+        out.touch(found[0])
+        return
+    if become is not said and said.options:  # nothing is as it was described: that is wanted, too
+        out.penalty += NOT_THERE
+        become = replace(become, options=[*said.options, *become.options])
+    if said.on and said.count is None and said.article:
+        out.penalty += 0.3
+    if said.on and said.count is not None and not said.partial:
+        _counted(out, said, become, found)
+    turns = become is not said and become.head is not None and become.number is None
+    if turns and out.named(become.mask, out.there):
+        out.penalty += NEW_THOUGH_THERE  # "make the fries large and the shake chocolate"
+    note_both(out, said, found)
+    if become is said and several(said, found):
+        for told in range(len(said.options) - 1, 0, -1):  # "the mango one be matcha instead"
+            made = out.made_with(found, said.options[:told])
+            if len(made) == 1:
+                found, become = made, replace(said, head=None, options=said.options[told:])
+                break
+    _change_these(out, said, become, found)
+
+
+def _counted(out: Outcome, said: Said, become: Said, found: Sequence[Item]) -> None:
+    """Take "two sugars in the coffee" for two sugars, not for two coffees."""
+    option = become.options[0] if become.options else None
+    mask = out.mask(found[0])
+    if option is not None and option.count == 1 and option.entity.tallied & mask:
+        option.count, said.count = said.count or 1, None
+        become.instead = become.instead or said.instead
+
+
+def note_both(out: Outcome, said: Said, found: Sequence[Item]) -> None:
+    """Note that "both" was said where there is only one."""
+    if said.both and said.head is not None and sum(item.quantity or 1 for item in found) < 2:
+        out.penalty += NOT_THERE + NEW_THOUGH_THERE
+
+
+def of_waiting(out: Outcome, said: Said, become: Said) -> bool:
+    """Give something to one of the things that wait, where it is named: "tahini in the falafel"."""
+    found = out.named(said.mask, out.waiting) if said.head is not None else []
+    if len(found) != 1 or become.head is not None or not out.able(found[0], become):
+        return False
+    out.give(found[0], become)
+    out.settle(found[0])
+    return True
+
+
+def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> None:
+    """Change what was meant: all of it, or so many pieces."""
+    count = said.count if become is not said or said.partial else None
+    if become is said and said.verb == "change" and said.count and said.described:
+        if all((item.quantity or 1) > said.count for item in found):
+            count, become = said.count, replace(said, count=None, head=None)
+    if become is not said and said.partial and become.count is not None:
+        out.penalty += LOOSE  # "make two of them with ham and two with egg"
+    if not said.definite and said.ordinal is None:
+        one = said.ref == "one" and said.count is None
+        if one or (become is not said and said.article):
+            count = 1
+    if said.ref in ("all", "whole") and said.head is None:
+        found = [item for item in found if out.able(item, become)] or found
+    which = count is None or said.ref == "of-them"
+    if several(said, found) and which and out.ask_which(said, found):
+        return
+    if count is not None and len(found) > 1:
+        found = [i for i in found if (i.quantity or 1) >= count][-1:] or found[-1:]
+    out.change_each(become, found, count)
+
+
+def _nothing_to_change(out: Outcome, said: Said, become: Said) -> None:
+    """Take a change of what is not there for an order, or say that it is not there."""
+    if said.on and said.definite and said.mask & (said.mask - 1):
+        able = [item for item in out.things if out.able(item, become)]
+        if len(able) == 1 and become.options:
+            out.penalty += NEW_THOUGH_THERE / 2
+            out.change(able[0], become)  # "ketchup on the sandwich": it is called otherwise
+            return
+    if said.head is not None and (said.on or (said.verb == "change" and not said.definite)):
+        # "Make one latte decaf", where there is none: it is ordered.
+        out.penalty += 1.0 if not said.on else NEW_THOUGH_THERE if out.things else 0.0
+        words = set(stems(said.words))
+        if said.definite and any(words <= set(stems(one.name or "")) for one in out.there):
+            out.penalty += NEW_THOUGH_THERE  # the one that is there is meant
+        item = out.add(out.make(replace(said, become=None, on=False)))
+        if become is not said:
+            out.give(item, become)
+    elif become.head is not None and not out.things:
+        out.penalty += NEW_THOUGH_THERE
+        out.add(out.make(become))
+    elif become.head is not None or not out.waiting or not fill(out, become):
+        out.penalty += NOT_THERE
+        out.not_found(said)
+
+
+def _swap_option(out: Outcome, said: Said, become: Said) -> None:
+    """Put one thing on a dish in the place of another: "swap the ham for mushrooms"."""
+    old = said.options[0].entity
+    things = [*reversed(out.items), *reversed(out.there)]
+    for item in things if become.options and old.kind != "group" else ():
+        if out.has(item, become.options[0].entity.words) and not out.has(item, old.words):
+            said, become = become, said  # "sub ranch for the mayo"
+            old = said.options[0].entity
+            break
+    if become.head is not None:  # "change the bun to brioche on the cheeseburger"
+        things = out.named(become.mask, things)
+        become = replace(become, head=None)
+    if said.size is not None:
+        things = sized(out, things, said.size.words) or things
+    having = [i for i in things if old.kind != "group" and out.has(i, old.words)]
+    having = [i for i in having if out.able(i, become)] or having
+    having = having or [i for i in things if out.able(i, become)]
+    if not having or not become.options:
+        out.penalty += NOT_THERE
+        out.not_found(said)
+        return
+    item = having[0]
+    if old.kind == "group":
+        out.of_same_group(item, become.options)  # "change the side to rice"
+    out.give_way(item, [Option(old)], [option.words for option in become.options])
+    out.give(item, become)
+    out.touch(item)

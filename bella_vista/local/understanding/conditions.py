@@ -1,0 +1,154 @@
+"""The conditions of the grammar's rules: whether they hold in a state of the search."""
+
+from collections.abc import Callable
+
+from bella_vista.local.understanding.doing import Doing
+from bella_vista.local.understanding.grammar import (
+    JOINTS,
+)
+from bella_vista.local.understanding.lattice import Edge
+from bella_vista.local.understanding.states import (
+    ACTS,
+    CHANGING,
+    DEFINITE,
+    EARLIER,
+    FLAGS,
+    HEAD,
+    JOINT,
+    MASK,
+    NEG,
+    NUM,
+    OP,
+    OPTIONED,
+    PARTED,
+    PEND,
+    POINTED,
+    SAID,
+    SIZE,
+    TURNED,
+    VERB,
+    State,
+    described_just_now,
+    follows,
+    just_named,
+)
+from state.menu.words import stem, stems
+
+_NOTHING, _AND, _WITH, _THE, _VERB, _COMMA, _STOP, _CORRECT, _TIMES, _OR, _ON = (
+    JOINTS.index(name)
+    for name in (
+        *("nothing", "and", "with", "the", "verb", "comma", "stop"),
+        *("correct", "times", "or", "on"),
+    )
+)
+
+
+def _becoming(doing: Doing, state: State, edge: Edge) -> bool:
+    """Whether a thing was named that is to change, so that what follows is what it becomes."""
+    if state[VERB] == "instead-of" or (state[OP] == "instead-of" and state[FLAGS] & EARLIER):
+        return False
+    return state[HEAD] != 0 and state[OP] in (*CHANGING, "instead-of")
+
+
+def _refines(doing: Doing, state: State, edge: Edge) -> bool:
+    if state[FLAGS] & TURNED or (state[OP] in CHANGING and state[HEAD] > 0):
+        return False
+    return state[HEAD] not in (0, -2) and bool(state[MASK] & edge.entity.mask)
+
+
+def _kindred(doing: Doing, state: State, edge: Edge) -> bool:
+    """Whether words only say of what kind a thing is that was named: "nashville chicken sandwich"."""
+    if state[HEAD] <= 0 or state[PEND] or state[FLAGS] & (TURNED | PARTED):
+        return False
+    mask, last = state[MASK], stem(edge.words.split()[-1])
+    if mask & (mask - 1) or mask & edge.entity.mask:
+        return False
+    acts = state[ACTS]
+    while acts is not None and acts[0].does != "head":
+        acts = acts[1]
+    said = stems(acts[0].edge.words) if acts is not None else ()
+    return last not in said and last in doing.index.kinds[mask]
+
+
+def _part_of(doing: Doing, state: State, edge: Edge) -> bool:
+    mask = state[MASK]
+    if state[HEAD] <= 0 or not mask & doing.index.combos or mask & edge.entity.mask:
+        return False
+    return any(mask & bit and parts & edge.entity.mask for bit, parts in doing.index.parts.items())
+
+
+def _combo_of(doing: Doing, state: State, edge: Edge) -> bool:
+    combos = edge.entity.mask & doing.index.combos
+    if not combos or edge.entity.mask != combos or state[MASK] & combos:
+        return False
+    return any(combos & bit and parts & state[MASK] for bit, parts in doing.index.parts.items())
+
+
+CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
+    "uncounted": lambda _, s, e: (
+        s[NUM] <= 0 and s[JOINT] != _WITH and not (s[SAID] and s[JOINT] == _AND)
+    ),
+    "carried": lambda _, s, e: s[JOINT] == _WITH,
+    "counted": lambda _, s, e: s[NUM] > 0,
+    "corrected": lambda _, s, e: s[JOINT] == _CORRECT,
+    "times": lambda _, s, e: s[JOINT] == _TIMES,
+    "optioned": lambda _, s, e: bool(s[FLAGS] & OPTIONED),
+    "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _ON),
+    "listed": lambda _, s, e: s[JOINT] in (_AND, _COMMA) and not (s[NUM] > 0 and s[HEAD] == 0),
+    "denying": lambda _, s, e: s[NEG] and not s[PEND],
+    "swapped": lambda _, s, e: (
+        (s[OP] == "swap" or (s[OP] == "instead-of" and not s[FLAGS] & EARLIER))
+        and not s[HEAD]
+        and s[VERB] == ""
+    ),
+    "replacing": lambda _, s, e: s[VERB] == "instead-of",
+    "combined": lambda doing, s, e: s[HEAD] > 0 and bool(s[MASK] & doing.index.combos),
+    "combos": lambda doing, s, e: s[NUM] > 1 and s[HEAD] > 0 and bool(s[MASK] & doing.index.combos),
+    "swapping": lambda _, s, e: (
+        s[VERB] == "swap" or (s[VERB] == "instead-of" and not s[HEAD] and not s[FLAGS] & EARLIER)
+    ),
+    "pointed": lambda _, s, e: bool(s[FLAGS] & POINTED),
+    "unsized": lambda _, s, e: s[SIZE] == 0,
+    "trailing": lambda _, s, e: not s[PEND] and not s[NEG] and follows(s, "option"),
+    "pending": lambda _, s, e: bool(s[PEND]),
+    "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (_WITH, _AND),
+    "known": lambda doing, s, e: doing.known,
+    "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
+    "beside": lambda _, s, e: bool(e.lines and s[SAID]) and s[JOINT] == _WITH,
+    "put": lambda _, s, e: s[JOINT] == _ON,
+    "alternative": lambda _, s, e: s[JOINT] == _OR,
+    "unlisted": lambda _, s, e: s[JOINT] not in (_AND, _COMMA),
+    "unalternative": lambda _, s, e: s[JOINT] != _OR,
+    "adjoining": lambda _, s, e: (
+        s[JOINT] == _NOTHING
+        and s[HEAD] > 0
+        and (
+            just_named(s)
+            or not (s[SAID] or s[SIZE])
+            and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
+        )
+    ),
+    "turned": lambda _, s, e: bool(s[FLAGS] & TURNED) and described_just_now(s),
+    "ordered": lambda doing, s, e: s[HEAD] > 0 and doing.known,
+    "recounted": lambda doing, s, e: s[NUM] > 0 and s[HEAD] > 0 and doing.known,
+    "headful": lambda _, s, e: s[HEAD] > 0,
+    "single": lambda _, s, e: (
+        (s[NUM] <= 1 or e.words == "ones")
+        and not (s[NUM] == 1 and s[SAID])
+        and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
+    ),
+    "told": lambda _, s, e: bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
+    "lowering": lambda _, s, e: s[OP] == "remove" and s[HEAD] > 0 and e.words == "to",
+    "emptying": lambda _, s, e: s[HEAD] == -1,
+    "dropping": lambda _, s, e: s[VERB] == "remove",
+    "changing": lambda _, s, e: (
+        s[OP] in CHANGING
+        and not s[PEND]
+        and not (s[FLAGS] & TURNED and s[FLAGS] & OPTIONED and e.words == "to")
+    ),
+    "becoming": _becoming,
+    "refines": _refines,
+    "kindred": _kindred,
+    "part": _part_of,
+    "combo_of": _combo_of,
+}

@@ -1,0 +1,619 @@
+"""What the rules of the grammar do to a state of the search, and what that costs beside their price."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bella_vista.local.understanding.grammar import (
+    ALREADY,
+    CHOSEN_TWICE,
+    COUNTED,
+    FRAGMENT,
+    HEADLESS,
+    JOINTS,
+    KEPT_REMOVING,
+    LISTED,
+    LOST_VERB,
+    MISFIT,
+    NOT_IN_IT,
+    OUT_OF_COMBO,
+    PAUSED,
+    PUT_ON,
+    RATHER_OPTION,
+    STOPPED,
+    STOPPED_REMOVING,
+    UNFOUND,
+    UNHALVED,
+    UNSIZED,
+)
+from bella_vista.local.understanding.index import Entity, Index
+from bella_vista.local.understanding.lattice import NO_EDGE, Edge
+from bella_vista.local.understanding.states import (
+    ACTS,
+    CHANGING,
+    CLASHED,
+    DEFINITE,
+    EARLIER,
+    FLAGS,
+    GROUPS,
+    HEAD,
+    JOINT,
+    MASK,
+    NEG,
+    NUM,
+    OP,
+    OPTIONED,
+    OWN,
+    PARTED,
+    PEND,
+    PLACE,
+    POINTED,
+    SAID,
+    SIG,
+    SIZE,
+    TURNED,
+    VERB,
+    Act,
+    State,
+    follows,
+    put_just_now,
+)
+
+_NOTHING, _AND, _WITH, _THE, _VERB, _COMMA, _STOP, _CORRECT, _TIMES, _OR, _ON = (
+    JOINTS.index(name)
+    for name in (
+        *("nothing", "and", "with", "the", "verb", "comma", "stop"),
+        *("correct", "times", "or", "on"),
+    )
+)
+_POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
+_COUNTING, _NAMING = ("number", "dish"), ("number", "dish", "size")
+_WITHIN = (*CHANGING, "remove")
+
+
+class Doing:
+    """Carries out what rules do: a method for each word in their column "does".
+
+    Args:
+        index: The menu's names.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.known = False
+        """Whether there is something on the order, or a question open, that may be meant."""
+        self.chosen: Mapping[int, int] = {}
+        """The dishes on the order that each option was chosen for, by its number."""
+
+    def act(
+        self, state: State, does: str, edge: Edge | None, place: int, value: Any = None
+    ) -> None:
+        """Note in a state what is done, on which words."""
+        edge = edge if edge is not None else NO_EDGE
+        state[SIG] = hash((state[SIG], does, edge.code, value))
+        state[ACTS] = (Act(does, edge, place, 0.0, value), state[ACTS])
+
+    def closing(self, state: State) -> float:
+        """Return what it costs to end the item that is open."""
+        cost = UNFOUND if state[PEND] else 0.0
+        if state[PLACE] == "before":
+            alone = not (self.known or state[FLAGS] & EARLIER)
+            cost += HEADLESS if alone else FRAGMENT
+            if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
+                cost += 2.0
+        return cost
+
+    def _begin(self, state: State, edge: Edge, place: int) -> float | None:
+        began = state[FLAGS] & EARLIER
+        cost = 0.0
+        if self._open(state):
+            cost = self._closing_of(state)
+            if state[PEND]:
+                self.act(state, "lost", None, max(0, place - 1))
+        verb = state[VERB]
+        if (
+            not verb
+            and state[OP] in CHANGING
+            and edge.does in _POINTING
+            and state[JOINT] in (_AND, _COMMA)
+        ):
+            verb = "change"
+        if not verb and state[OP] == "remove" and self._open(state):
+            if state[JOINT] in (_AND, _COMMA, _OR, _NOTHING) and edge.does not in (
+                "a",
+                "number",
+                "more",
+            ):
+                verb, cost = "remove", cost + KEPT_REMOVING
+            elif state[JOINT] in (_AND, _COMMA):
+                cost += 0.2 if edge.does in ("a", "number") else STOPPED_REMOVING
+        if edge.does in ("the", "dish") and state[HEAD] and put_just_now(state):
+            cost += PUT_ON
+        if edge.does == "a" and state[HEAD] > 0 and state[MASK] & self.index.combos:
+            cost += OUT_OF_COMBO
+        correct = state[JOINT] == _CORRECT
+        if correct and edge.does == "dish" and state[HEAD] > 0 and state[FLAGS] & OPTIONED:
+            cost += RATHER_OPTION
+        joint = _NOTHING if state[JOINT] == _VERB else state[JOINT]  # they mean the same here
+        self.act(state, "begin", edge, place, (verb, correct, joint))
+        state[OP], state[VERB], state[HEAD], state[MASK] = verb, "", 0, self.index.all
+        state[NUM] = state[SIZE] = state[SAID] = 0
+        state[PEND], state[NEG], state[OWN], state[GROUPS] = (), False, self.index.all, ()
+        state[FLAGS] = EARLIER if began or self._was_open else 0
+        if follows(state, "the") and edge.does in _NAMING:
+            self._definite(state, edge, place)
+        return cost
+
+    def _open(self, state: State) -> bool:
+        self._was_open = bool(
+            state[HEAD]
+            or state[NUM]
+            or state[SIZE]
+            or state[SAID]
+            or state[PEND]
+            or state[FLAGS] & DEFINITE
+        )
+        return self._was_open
+
+    def _closing_of(self, state: State) -> float:
+        cost = UNFOUND if state[PEND] else 0.0
+        if not state[HEAD]:
+            alone = not (self.known or state[FLAGS] & EARLIER)
+            cost += HEADLESS if alone else FRAGMENT
+            if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
+                cost += 2.0
+        return cost
+
+    def _count(self, state: State, edge: Edge, place: int) -> float:
+        state[NUM] = edge.value
+        self.act(state, "count", edge, place)
+        return LOST_VERB if state[VERB] else 0.0
+
+    def _few(self, state: State, edge: Edge, place: int) -> float:
+        state[NUM] = -2
+        self.act(state, "few", edge, place)
+        return 0.0
+
+    def _one_of(self, state: State, edge: Edge, place: int) -> float:
+        state[NUM] = -1
+        self.act(state, "one", edge, place)
+        return 0.0
+
+    def _article(self, state: State, edge: Edge, place: int) -> float:
+        return (
+            2.0 if state[NUM] > 1 and state[JOINT] == _STOP else 0.0
+        )  # "we are five. a whole chicken"
+
+    def _tally(self, state: State, edge: Edge, place: int) -> float | None:
+        if state[PEND] or (isinstance(edge.value, int) and edge.value > 20):
+            return None
+        state[PEND] = (("count", edge.value),)
+        return 0.0
+
+    def _definite(self, state: State, edge: Edge, place: int) -> float:
+        if not state[FLAGS] & DEFINITE:
+            state[FLAGS] |= DEFINITE
+            self.act(state, "the", None, place)
+        return 0.0
+
+    def _half_of(self, state: State, edge: Edge, place: int) -> float:
+        state[HEAD] = -1
+        state[NUM] = 1
+        self.act(state, "half_of", edge, place)
+        return 0.0
+
+    def _fewer(self, state: State, edge: Edge, place: int) -> float:
+        state[OP] = "remove"
+        state[NUM] = 1
+        self.act(state, "fewer", edge, place)
+        return 0.0
+
+    def _named(self, state: State, edge: Edge, place: int) -> float | None:
+        state[HEAD] = -1
+        state[SAID] += 1
+        self.act(state, "option", edge, place, ())
+        return 0.0
+
+    def _affirm(self, state: State, edge: Edge, place: int) -> float:
+        state[NEG] = False
+        return 0.0
+
+    def _ordinal(self, state: State, edge: Edge, place: int) -> float:
+        state[FLAGS] |= POINTED | DEFINITE
+        self.act(state, "ordinal", edge, place)
+        state[SAID] += 1
+        return LOST_VERB if state[VERB] else 0.0
+
+    def _more(self, state: State, edge: Edge, place: int) -> float:
+        state[NUM] = state[NUM] or -1
+        state[FLAGS] |= POINTED
+        self.act(state, "more", None, place)
+        return 0.0
+
+    def _of(self, state: State, edge: Edge, place: int) -> float:
+        state[FLAGS] |= DEFINITE
+        self.act(state, "of", None, place)
+        return 0.0
+
+    def _ref(self, state: State, edge: Edge, place: int) -> float | None:
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+            return None  # "forget the wrap, put it on a bun"
+        if edge.does == "one" and follows(state, "the"):
+            self._definite(state, edge, place)
+        state[HEAD] = -2 if edge.does in ("it", "one", "again") else -1
+        self.act(state, "ref", edge, place, edge.does)
+        if edge.does == "of-them":
+            state[FLAGS] |= POINTED
+        return 0.0 if not state[PEND] else UNFOUND
+
+    def _turned(self, state: State, edge: Edge, place: int) -> float:
+        """Take "can that be" for the thing that was spoken of last, and what it should be."""
+        state[HEAD] = -2
+        self.act(state, "ref", edge, place, "it")
+        return self._should(state, edge, place)
+
+    def _head(self, state: State, edge: Edge, place: int) -> float:
+        entity = edge.entity
+        state[HEAD] = entity.number
+        mask = state[MASK] & entity.mask
+        cost = LOST_VERB if state[VERB] else 0.0
+        if not mask:
+            mask, cost = entity.mask, cost + MISFIT
+        if state[NUM] < 2 and (state[SIZE] or state[SAID]):
+            cost += PAUSED if state[JOINT] == _COMMA else STOPPED if state[JOINT] == _STOP else 0.0
+        if state[NUM] > 0 and state[JOINT] == _WITH:
+            cost += PAUSED  # "two combos, one with a cola": one of the combos
+        if state[JOINT] != _ON and state[OWN] != self.index.all:
+            # "No spaghetti carbonara" leaves nothing off a carbonara.
+            cost += NOT_IN_IT if mask & state[OWN] else NOT_IN_IT + MISFIT
+        if state[SIZE]:
+            sized = mask & self.index.entity(state[SIZE]).mask
+            mask, cost = (sized, cost) if sized else (mask, cost + UNSIZED)
+        state[MASK] = mask
+        if state[PEND]:
+            cost += self._amount_of_head(state, place)
+        self.act(state, "head", edge, place)
+        return cost
+
+    def _amount_of_head(self, state: State, place: int) -> float:
+        """Take "extra" before a dish as one more of it, and half of it as it stands."""
+        pend, state[PEND] = state[PEND], ()
+        if pend[:1] == (("no", ""),):
+            doubled = state[OP] == "remove"
+            state[OP] = "remove"
+            self.act(state, "deny", None, place)
+            return 3.0 if state[NUM] > 0 or doubled or state[FLAGS] & TURNED else 0.3
+        if pend and pend[0][0] == "amount" and pend[0][1] == "extra":
+            self.act(state, "more", None, place)
+            return 1.0
+        if pend == (("amount", "double"),) and self.known:
+            state[OP] = "change"
+            self.act(state, "twice", None, place)
+            return 0.5
+        self.act(state, "lost", None, max(0, place - 1))
+        return UNFOUND
+
+    def _narrow(self, state: State, edge: Edge, place: int) -> float:
+        state[MASK] &= edge.entity.mask
+        state[HEAD] = edge.entity.number if state[HEAD] < 0 else state[HEAD]
+        self.act(state, "narrow", edge, place)
+        return 0.0
+
+    def _part(self, state: State, edge: Edge, place: int) -> float:
+        state[FLAGS] |= PARTED
+        state[GROUPS] = ()
+        state[SIZE] = 0
+        if state[PEND] and state[PEND][0][0] == "count":
+            self.act(state, "parts", None, place, state[PEND][0][1])
+            state[PEND] = ()
+        self.act(state, "part", edge, place)
+        lost = LOST_VERB if state[VERB] == "instead-of" else 0.0
+        return lost + UNFOUND if state[PEND] else lost
+
+    def _combo(self, state: State, edge: Edge, place: int) -> float:
+        several = self.index.parts.items()
+        having = sum(
+            bit for bit, parts in several if bit & edge.entity.mask and parts & state[MASK]
+        )
+        state[MASK] = having
+        state[HEAD] = edge.entity.number
+        points = state[FLAGS] & DEFINITE or state[OP] in _WITHIN
+        within = bool(edge.lines) or bool(self.known and follows(state, "the") and points)
+        self.act(state, "combo", edge, place, (within, having))
+        return 0.0
+
+    def _size(self, state: State, edge: Edge, place: int) -> float:
+        entity = edge.entity
+        # "A latte instead of the mocha. small": the latte.
+        cost = UNSIZED if state[OP] == "instead-of" and state[JOINT] == _STOP else 0.0
+        state[SIZE] = entity.number
+        if state[HEAD] > 0:
+            if state[MASK] & entity.mask:
+                state[MASK] &= entity.mask
+            else:
+                cost += UNSIZED if not state[FLAGS] & PARTED else 0.3
+        self.act(state, "size", edge, place)
+        return cost
+
+    def _option(self, state: State, edge: Edge, place: int) -> float | None:
+        entity = edge.entity
+        if state[VERB] in ("instead-of", "keep"):
+            return None
+        if state[VERB] == "remove":
+            return None  # "add ham and take off the olives"
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+            return None  # "remove the olives and put ham on it"
+        pend = state[PEND]
+        denied = state[NEG] or pend[:1] == (("no", ""),)
+        own = entity.own | self.chosen.get(entity.number, 0)
+        cost = 0.0
+        if state[JOINT] == _ON and state[HEAD] and follows(state, "the"):
+            cost = 0.3  # "no tomato on the burger": rather a thing than a burger sauce
+        if denied and not pend and state[JOINT] not in (_OR, _AND, _COMMA, _NOTHING, _THE):
+            return 9.0
+        fits = state[MASK] & entity.mask
+        if denied:
+            if state[HEAD] > 0 and not state[MASK] & own:
+                cost = NOT_IN_IT if fits else MISFIT
+                if not pend:
+                    cost += 0.6
+            elif state[HEAD] == 0 and pend:
+                state[OWN] &= own
+            elif not pend:
+                cost = 0.05 if state[JOINT] == _OR else 0.15
+                if state[MASK] & entity.chosen:
+                    cost += 1.0
+        elif not fits:
+            cost = MISFIT if state[HEAD] >= 0 or not self.known else 0.6
+        else:
+            if state[HEAD] > 0 and not pend and not fits & ~entity.own:
+                cost = ALREADY
+            if not denied and (state[HEAD] == 0 or fits != state[MASK]):
+                state[MASK] = fits
+            cost += self._chosen_twice(state, entity)
+        if (
+            pend
+            and pend[0][0] == "half"
+            and entity.kind == "option"
+            and entity.halved != entity.mask
+        ):
+            if not fits & entity.halved:
+                cost += UNFOUND  # "a half, cold": a size of the sandwich
+        if fits & entity.tallied and state[FLAGS] & TURNED and follows(state, "number"):
+            cost += 0.0 if pend else COUNTED  # "make it two sugars": rather sugars than coffees
+        if state[FLAGS] & TURNED and not pend and follows(state, "a"):
+            cost += COUNTED  # "make it a funghi": rather the pizza than mushrooms on it
+        tally = [value for kind, value in pend if kind == "count"]
+        if tally and not fits & entity.tallied:
+            cost += (
+                0.7 if tally[0] == 1 else 1.0 if tally[0] == 2 and fits & entity.counted else 3.0
+            )
+        state[SAID] += 1
+        state[FLAGS] |= OPTIONED
+        self.act(
+            state,
+            "option",
+            edge,
+            place,
+            (*pend, ("carried", "")) if state[NEG] and not pend else pend,
+        )
+        state[NEG] = denied
+        state[PEND] = ()
+        if state[VERB] == "add":
+            state[VERB] = ""  # "swap the ranch for balsamic and add chicken to the salad"
+        return cost
+
+    def _chosen_twice(self, state: State, entity: Entity) -> float:
+        """Return what it costs that a choice of the same kind was made of the same thing."""
+        before, state[GROUPS] = state[GROUPS], (*state[GROUPS], entity.groups)
+        several = state[NUM] > 1 or state[JOINT] in (_CORRECT, _OR) or state[OP] in CHANGING
+        mask = state[MASK]
+        if not before or several or state[HEAD] <= 0 or mask & (entity.loose | self.index.combos):
+            return 0.0
+        here = self.index.groups[mask & -mask]
+        if (entity.groups & here).bit_count() != 1 or entity.groups & here not in [
+            other & here for other in before
+        ]:
+            return 0.0
+        state[FLAGS] |= CLASHED
+        return CHOSEN_TWICE
+
+    def _done(self, state: State, edge: Edge, place: int) -> float | None:
+        cost = self._option(state, edge, place)
+        state[JOINT] = _ON
+        self.act(state, "on", None, place)
+        return cost
+
+    def _replaced(self, state: State, edge: Edge, place: int) -> float:
+        state[VERB] = ""
+        self.act(state, "replaced", edge, place, ())
+        return 0.0
+
+    def _outdone(self, state: State, edge: Edge, place: int) -> float:
+        """Pass over the size or number that gave way: "a large instead of a small"."""
+        state[VERB] = ""
+        self.act(state, "outdone", edge, place)
+        return 0.0
+
+    def _drop(self, state: State, edge: Edge, place: int) -> float | None:
+        state[PEND] = (("no", ""),)
+        state[VERB] = ""
+        return self._option(state, edge, place)
+
+    def _pend(self, state: State, edge: Edge, place: int) -> float | None:
+        kind = {"halves": "half", "other-halves": "other half", "other-half": "other half"}.get(
+            edge.does, edge.does
+        )
+        if any(one[0] in ("amount", "no") for one in state[PEND]) and kind == "amount":
+            return None
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+            return None  # "remove the pineapple and put extra ham"
+        state[PEND] = (*state[PEND], ("amount", edge.value) if kind == "amount" else ("half", kind))
+        state[NEG] = False
+        return 0.0
+
+    def _much(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "much", edge, place)
+        return 0.0
+
+    def _deny(self, state: State, edge: Edge, place: int) -> float | None:
+        if state[PEND]:
+            return None
+        extra = edge.does == "no-extra"
+        state[PEND] = (("no", ""), ("amount", "extra")) if extra else (("no", ""),)
+        return 0.0
+
+    def _halved(self, state: State, edge: Edge, place: int) -> float:
+        last = state[ACTS][0] if state[ACTS] is not None else None
+        whole = last is not None and last.does == "option" and not last.edge.entity.halved
+        self.act(
+            state, "half", None, place, "other half" if edge.does == "other-halves" else "half"
+        )
+        return UNHALVED if whole else 0.0  # "cocoa on the other": the other cup
+
+    def _beside(self, state: State, edge: Edge, place: int) -> float:
+        state[NEG] = False
+        self.act(state, "side", None, place)
+        return 0.0
+
+    def _only(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "only", None, place)
+        state[JOINT] = _WITH
+        return 0.0
+
+    def _plain(self, state: State, edge: Edge, place: int) -> float:
+        state[SAID] += 1
+        self.act(state, "plain", edge, place)
+        return 0.0
+
+    def _bare(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "bare", edge, place)
+        return 0.0
+
+    def _note(self, state: State, edge: Edge, place: int) -> float:
+        state[SAID] += 1
+        self.act(state, "note", edge, place)
+        return 0.0
+
+    def _each(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "each", None, place)
+        return 0.0
+
+    def _kept(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "kept", None, place)
+        return 0.0
+
+    def _off(self, state: State, edge: Edge, place: int) -> float:
+        if state[PLACE] == "before":
+            state[JOINT] = _ON
+        self.act(state, "off", None, place)
+        return 0.0
+
+    def _back(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "back", None, place)
+        return 0.0
+
+    def _besides(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "besides", None, place)
+        return 0.0
+
+    def _spare(self, state: State, edge: Edge, place: int) -> float:
+        state[OP] = "remove"
+        self.act(state, "spare", None, place)
+        return 0.0
+
+    def _copied(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "copied", None, place)
+        return 0.0
+
+    def _free(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "free", None, place)
+        return 0.0
+
+    def _verb(self, state: State, edge: Edge, place: int) -> float:
+        cost = 3.0 if state[VERB] and edge.does == "add" else 0.0
+        state[VERB] = "" if edge.does == "add" else edge.does
+        if state[JOINT] != _CORRECT or edge.does != "add":
+            state[JOINT] = _VERB
+        state[NEG] = False
+        if edge.does == "add" and edge.words == "add":
+            state[VERB] = "add"
+        return cost
+
+    def _exactly(self, state: State, edge: Edge, place: int) -> float:
+        state[NEG] = False  # "no ham on it, just the pineapple"
+        if state[OP] == "remove":
+            state[OP] = ""  # "drop the tiramisu, just the cannoli"
+        self.act(state, "exactly", None, place)
+        return 0.0
+
+    def _instead(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "instead", None, place)
+        # "Remove the sausage, ham instead": one of the two comes.
+        return 3.0 if state[OP] == "remove" and state[SAID] > 1 and state[PLACE] != "out" else 0.0
+
+    def _correct(self, state: State, edge: Edge, place: int) -> float:
+        clashed = state[FLAGS] & CLASHED
+        state[FLAGS] &= ~CLASHED
+        state[JOINT] = _CORRECT
+        state[NEG] = False
+        self.act(state, "correct", edge, place)
+        denied = UNFOUND if state[PEND] else 0.0  # "no sorry" denies nothing of what follows
+        return denied - CHOSEN_TWICE if clashed else denied  # "steak and shrimp, no, just shrimp"
+
+    def _should(self, state: State, edge: Edge, place: int) -> float:
+        denied = state[OP] == "remove" and edge.does != "to"
+        state[OP] = "change"
+        if state[PLACE] == "after" and not state[HEAD]:
+            state[HEAD] = -1
+        self.act(state, "should", None, place)
+        return self._become(state, edge, place) + (LOST_VERB if denied else 0.0)
+
+    def _become(self, state: State, edge: Edge, place: int) -> float:
+        cost = 0.0
+        if edge.does == "number" and state[SAID] > 0:
+            # "The small one should be large and the large one small", "half caf and two splenda".
+            cost = 0.6 if edge.words == "one" else 0.3
+        if edge.does == "dish" and follows(state, "all"):
+            cost = 1.0  # "make both coffees large"
+        if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:
+            cost = NOT_IN_IT  # it is swapped "for" something
+        if state[JOINT] == _AND and (edge.does in _COUNTING or not state[FLAGS] & TURNED):
+            cost += LISTED
+        if not state[FLAGS] & TURNED:
+            self.act(state, "become", None, place)
+            state[FLAGS] |= TURNED
+            state[NUM] = state[SIZE] = 0
+            if state[HEAD] < 0:
+                state[MASK] = self.index.all
+        if edge.does == "size" and not state[MASK] & edge.entity.mask:
+            cost += UNSIZED / 2  # "change the salsa to a large guacamole"
+            state[MASK] = self.index.all
+        if edge.does == "dish":
+            state[MASK] = self.index.all
+        return cost
+
+    def _total(self, state: State, edge: Edge, place: int) -> float:
+        self.act(state, "total", None, place)
+        return 0.0
+
+    def _put(self, state: State, edge: Edge, place: int) -> float:
+        """Take "naan with the large one" for naan that is put on it."""
+        state[JOINT] = _ON
+        self.act(state, "on", None, place)
+        return 0.0
+
+    def _joint(self, state: State, edge: Edge, place: int) -> float:
+        joint, old = JOINTS.index(edge.does) if edge.does in JOINTS else _WITH, state[JOINT]
+        if edge.does == "the" and old != _NOTHING:
+            joint = old
+        elif edge.does == "comma" and old in (_WITH, _VERB, _CORRECT, _AND):
+            joint = old
+        state[JOINT] = joint
+        if edge.does in ("with", "but", "stop"):
+            state[NEG] = False
+        if state[PEND] and edge.does != "the":
+            self.act(state, "joint", edge, place)
+            return 0.05 if state[PEND][0][0] == "half" else 1.5
+        if edge.does == "on":
+            self.act(state, "on", None, place)
+        return 0.0

@@ -1,0 +1,264 @@
+"""What has no dish of its own: sizes, numbers and choices that belong to something, and words that point."""
+
+from dataclasses import replace
+
+from bella_vista.local.understanding.announcing import put_announced
+from bella_vista.local.understanding.grammar import JOINTS
+from bella_vista.local.understanding.items import Item, Split
+from bella_vista.local.understanding.meaning import Question
+from bella_vista.local.understanding.outcome import LOOSE, NEW_THOUGH_THERE, Outcome
+from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.shares import _this_one, of_pieces, the_one
+from bella_vista.local.understanding.targets import targets
+from bella_vista.local.understanding.waiting import fill, left
+
+_FEW = 8
+"""Of so many dishes at most one may be meant by how it is to be made."""
+_STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
+_AND = JOINTS.index("and")
+_OR = JOINTS.index("or")
+_ON = JOINTS.index("on")
+_BUT = JOINTS.index("but")
+
+
+def pointed(out: Outcome, said: Said) -> None:
+    """Carry out what points at something and has no verb: "the second one with ham"."""
+    last = out.items[-1] if out.items else None
+    source = last.source if last is not None else None
+    if said.ref in ("same", "again"):
+        again(out, said)
+    elif said.ref == "one" and said.joint == _ON and said.definite and len(said.options) == 1:
+        out.penalty += LOOSE  # "no ketchup on the bacon one"
+    elif said.ref == "one" and last is not None and _tells_size(out, said, last):
+        out.change(last, replace(said, ref="", count=None, article=False))
+    elif said.ref == "one":
+        pointed = said.described and not out.waiting
+        if not pointed or not (_this_one(out, said) if said.ordinal else the_one(out, said)):
+            fragment(out, said)
+    elif said.ref in ("rest", "other") and source is not None and said.described:
+        if said.exact:  # "the others just without onions"
+            source.changes, source.yielding = [], 0
+        out.change_each(replace(said, head=None), [source])
+    elif said.ref in ("rest", "other") and last is not None and last.splits:
+        out.split(last, said, None)
+    elif said.ref == "other" and last is not None and said.described:
+        out.split(last, said, None)
+    elif said.ref == "all" and said.described and out.items:
+        able = [item for item in out.items if out.able(item, said)]
+        for item in able or out.items:
+            out.change(item, said)
+    elif said.ref == "all" and said.described and out.waiting:
+        for item in out.waiting:
+            out.give(item, said)
+            out.settled.append(item)
+    elif not said.described and said.count is None and said.ref != "rest":
+        out.penalty += LOOSE if said.more or not out.things else 0.8
+    elif not (out.waiting and fill(out, said)):
+        _change_pointed(out, said)
+
+
+def _tells_size(out: Outcome, said: Said, last: Item) -> bool:
+    """Whether the size of what was ordered just before is told: "a house salad, the large one"."""
+    if said.size is None or said.more or said.besides or said.count not in (None, 1):
+        return False
+    sized = bool(out.mask(last) & said.size.mask)
+    return sized and last.size is None and last.quantity in (None, 1) and said.joint != _AND
+
+
+def _change_pointed(out: Outcome, said: Said) -> None:
+    found = targets(out, said)
+    if not found:
+        out.penalty += LOOSE
+        return
+    if said.ref in ("it", "them", "all") and said.count is None:
+        found = [item for item in found if out.able(item, said)] or found
+    out.change_each(replace(said, head=None), found, said.count if said.partial else None)
+
+
+def again(out: Outcome, said: Said) -> None:
+    """Order some more of what was ordered last."""
+    recounted = [one for one in out.touched if one.line and one.quantity != one.line.quantity]
+    if said.ref == "same" and not said.more and not said.described and recounted:
+        return  # "make that two, my husband wants the same"
+    if said.both and out.there and not out.items:
+        for item in out.there:
+            out.repeat(item, said)  # "another of each"
+        return
+    if out.last is not None:
+        all_of_them = said.ref == "same" and not said.more
+        count = said.count or (out.last.quantity if all_of_them else None)
+        out.repeat(out.last, replace(said, count=count))
+    elif (topic := out.situation.topic) is not None:
+        out.order(said, topic, (topic,))
+    else:
+        out.penalty += LOOSE
+
+
+def fragment(out: Outcome, said: Said) -> None:
+    """Give a size, a number or changes to what they belong to."""
+    topic = out.asked_about()
+    item = out.items[-1] if out.items else None
+    if said.more:
+        again(out, said)
+        return
+    if said.number and said.unknown and not (said.options or said.ref):
+        words = out.told(said.unknown)  # "a dr pepper": another thing, and unknown
+        out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
+        return
+    one_more = said.ref == "one" and not out.waiting and (said.article or not said.definite)
+    if topic and not said.correct and (one_more or (said.count and not said.described)):
+        out.order(said, topic, (topic,))
+        return
+    if out.announced and (said.options or said.plain):
+        base = out.announced[0]
+        fresh = base.copy(said.count or 1)
+        fresh.spoken = said.place
+        names = out.index.names(out.narrowed(out.mask(base), said))
+        called, said = out.called_by_option(base.names, said)
+        fresh.names = called if len(called) < len(base.names) else names
+        out.give(fresh, said)
+        put_announced(out, base, fresh)
+        return
+    piece = item is not None and item.source is not None and item.source.line is not None
+    if (
+        (piece and (said.count is not None or said.ref == "one") and _on_order(out, said))
+        or (item is not None and _belongs(out, item, said))
+        or (out.waiting and fill(out, said))
+        or (item is None and _on_order(out, said))
+        or ((item is None or said.options) and _headless(out, said))
+    ):
+        return
+    out.penalty += LOOSE
+    if (said.options or said.unknown) and not said.correct:
+        words = out.told({*said.told, *said.unknown})
+        out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
+
+
+def _belongs(out: Outcome, item: Item, said: Said) -> bool:
+    """Give something to the thing that was ordered just before in the same line."""
+    if of_pieces(out, item, said):
+        return True
+    out.make_plain(item, said)
+    if not said.described:
+        if said.count is None:
+            out.penalty += 0.8 if said.ref == "one" else 0.0
+            return True
+        if said.count == item.quantity or not item.counted or said.correct or said.ref != "one":
+            item.quantity = said.count
+            return True
+        return False
+    if item.copied and said.joint == _BUT and said.count is None:
+        out.change(item, said)  # "another lemonade but the large"
+        return True
+    several = (item.quantity or 1) > 1
+    number = said.count
+    this_one = said.definite and not several  # "this one without salad"
+    if number is None and (
+        (said.ref == "one" and not this_one and not said.plural) or said.article
+    ):
+        number = 1
+    if said.exact and number == item.quantity:
+        number = None  # "just one, and without olives"
+    if said.correct and said.size is not None and said.ref != "of-them":
+        if several and said.firmly and said.count is not None:
+            item.quantity, item.size, number = said.count, None, None  # "no wait, one large"
+        elif number in (None, 1) and not several:
+            item.size, number = None, None  # "a large latte, no, a medium, with oat milk"
+    clash = said.size if item.size is not None else None
+    if clash and said.joint == _OR:
+        item.unknown.append(f"{item.size} or {clash.words}")
+        item.size = None
+        return True
+    if clash and number is None and several and not item.splits:
+        item.splits = [Split(1, size=item.size), Split(None, size=clash.words)]
+        item.size = None
+        return True
+    if number is None and item.splits and said.options and left(item) > 0:
+        number = 1
+    clash_of_choices = any(
+        out.kitchen.excludes(item.name, change, option.words)
+        for change in item.changes
+        for option in said.options
+    )
+    one_more = (clash or clash_of_choices) and said.joint == _AND and not item.splits
+    if number is not None and (several or item.splits) and number <= left(item) and not one_more:
+        if out.able(item, said):
+            out.split(item, said, number)
+        return out.able(item, said)
+    if not out.able(item, said):
+        earlier = [one for one in out.items[:-1] if out.able(one, said)]
+        if earlier and said.ref != "one" and number is None:
+            out.change(earlier[-1], said)
+            return True
+        return False
+    if (
+        clash
+        or (number is not None and clash_of_choices)
+        or (number is not None and (said.count or said.ref or item.size or item.changes))
+    ):
+        if clash and said.options and number is None and not said.ref:
+            out.penalty += NEW_THOUGH_THERE  # "a large Margherita, small cheese"
+        out.order(said, item.words, item.names, number or 1)
+    else:
+        out.change(item, said)
+    return True
+
+
+def _on_order(out: Outcome, said: Said) -> bool:
+    """Give something to a line of the order."""
+    there = out.there
+    if not there:
+        return False
+    if not said.described:
+        if said.count is None:
+            return False
+        item = out.last or there[-1]
+        out.count(item, said.count)
+        out.touch(item)
+        return True
+    number = 1 if said.count is None and said.ref == "one" else said.count
+    source = out.spoken.source if out.spoken is not None else None
+    able = [item for item in there if out.able(item, said)]
+    if number is not None and source in able and source is not None:
+        able = [source]
+    if not able:
+        if source is None or out.spoken is None or not out.able(out.spoken, said):
+            return False
+        out.change(out.spoken, said)
+        return True
+    item = out.spoken if out.spoken is not None and out.spoken in able else able[-1]
+    counted = any(option.entity.tallied & out.mask(item) for option in said.options)
+    if said.exact and counted and number == 1 and said.ref in ("", "one"):
+        number = None  # "only one pump of vanilla"
+    if number is not None and (said.correct or said.exact) and (item.quantity or 1) <= number:
+        return False
+    one_more = said.ref == "one" and number is not None and (item.quantity or 1) <= number
+    other_size = said.size and said.article and not said.options and item.size
+    if one_more or other_size:
+        out.penalty += NEW_THOUGH_THERE if said.definite else 0.0
+        out.order(said, item.words, item.names, number or 1)
+        return True
+    out.change_each(replace(said, head=None, count=None), [item], number)
+    return True
+
+
+def _headless(out: Outcome, said: Said) -> bool:
+    """Find the dish that only one can be: "a gluten free one with ham"."""
+    wanted = [option for option in said.options if not option.no]
+    begins = said.number is not None or said.size or said.ref or said.verb or said.correct
+    if out.items and not begins and said.joint not in (_AND, *_STOPS):
+        return False  # "a medium cold brew black"
+    mask = out.index.all & ~out.index.combos
+    for entity in [option.entity for option in wanted] + ([said.size] if said.size else []):
+        mask &= entity.mask
+    usual = mask & out.index.usual
+    single = not said.size and any(option.entity.chosen & usual for option in wanted)
+    if usual and not usual & (usual - 1) and not single:
+        mask = usual  # "a large pepperoni", where one dish is just called pizza
+    names = out.index.names(mask)
+    if not wanted or not names or len(names) > _FEW:
+        return False
+    words = " ".join(option.entity.words for option in wanted)
+    out.order(said, words, () if said.unknown else names)
+    out.penalty += 0.5 if len(names) == 1 else 1.0
+    return True

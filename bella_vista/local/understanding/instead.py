@@ -1,0 +1,117 @@
+"""One thing in the place of another: "a caprese instead of the margherita"."""
+
+from collections.abc import Sequence
+
+from bella_vista.local.understanding.combos import change_part
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.outcome import (
+    NEW_THOUGH_THERE,
+    NOT_THERE,
+    Outcome,
+)
+from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.targets import targets
+from state.menu.words import stems
+
+
+def means_another(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
+    """Whether it is only said which line is not meant: "the tofu one, not the pork one"."""
+    if not said.lines:
+        return False
+    after = following[0] if following else Said()
+    meant = [*out.of_lines(after), *out.touched]
+    return bool(meant) and not any(item in meant for item in out.of_lines(said))
+
+
+def instead_of(out: Outcome, said: Said) -> None:
+    """Note what is to go: "a caprese instead of the margherita"."""
+    if said.count is not None and said.head is None and not said.ref and not said.described:
+        return  # "two, not three"
+    if said.ref == "one" and not said.described:
+        if not (said.definite and _instead_of_kin(out)):
+            out.penalty += NOT_THERE  # "two, not one"
+        return
+    if said.head is None and not said.ref and said.options:
+        item = out.last
+        if item is not None:
+            if item in out.items and not item.counted:
+                same = out.made_with(out.named(out.mask(item), out.there), said.options)
+                if same:  # "kimbap beef, not tofu"
+                    out.items.remove(item)
+                    same[-1].size = item.size or same[-1].size
+                    same[-1].changes += item.changes
+                    item = same[-1]
+            if not out.give_way(item, said.options):  # "ranch instead of blue cheese"
+                out.penalty += NOT_THERE
+            out.touch(item)
+            return
+    spoken = out.spoken
+    if said.ref == "one" and said.head is None and spoken in out.touched and spoken is not None:
+        if said.options and out.made_with([spoken], said.options):
+            out.give_way(spoken, said.options)  # "gorgonzola on it, not the lemon one"
+            return
+    found = targets(out, said) if said.head is not None or said.ref else []
+    if found:
+        old, fresh = found[-1], [item for item in out.items if item is not found[-1]]
+        if out.kitchen.combo(old.name) is not None:
+            out.penalty += NEW_THOUGH_THERE  # rather a part of it gives way
+        if fresh and fresh[-1].spoken < said.place:
+            out.items.remove(fresh[-1])
+            out.give_place(old, fresh[-1])
+        else:
+            out.gives_way = old
+        return
+    if said.head is not None and out.items:
+        new = out.items[-1]
+        become = Said(head=said.head, mask=out.mask(new), words=new.words)
+        if change_part(out, said, become, new):
+            out.items.remove(new)
+            return
+        if not out.there:
+            out.penalty += 1.0  # it was never ordered: nothing is to go
+            return
+    if said.head is not None and out.gave_way(said.mask):
+        return
+    out.penalty += NOT_THERE
+    if said.head is not None:
+        out.not_found(said)
+
+
+def _instead_of_kin(out: Outcome) -> bool:
+    """Let the only thing with a longer name give way: "the garlic bread, not the cheesy one"."""
+    fresh = out.items[-1:]
+    words = set(stems(fresh[0].name or "")) if fresh else set()
+    kin = [item for item in out.there if words and words < set(stems(item.name or ""))]
+    if len(kin) == 1:
+        out.items.remove(fresh[0])
+        out.give_place(kin[0], fresh[0])
+    return len(kin) == 1
+
+
+def in_place_of_another(out: Outcome, said: Said) -> None:
+    """Put what is named in the place of what was said to give way, or of the last of its kind."""
+    item = out.make(said)
+    old = out.gives_way or out.removed
+    out.gives_way = out.removed = None
+    if old is None and said.instead:
+        same = [one for one in out.there if out.section(one) == out.section(item) != ""]
+        if not same and _in_place_of_a_part(out, item):
+            return
+        old = next(iter((same or out.there or out.items)[-1:]), None)
+    named = said.described and out.named(out.mask(item) or said.mask, [old] if old else [])
+    if old is not None and named:
+        out.change(old, said)  # "a shake with peanut butter instead"
+    elif old is None or (old.line is None and old not in out.items):
+        out.add(item)
+    else:
+        old.gone = 0
+        out.give_place(old, item)
+
+
+def _in_place_of_a_part(out: Outcome, item: Item) -> bool:
+    """Put what comes instead in the place of what is like it in a combo: "a latte instead"."""
+    for combo in reversed(out.there):
+        alike = [part for part in combo.parts if out.section(part) == out.section(item)]
+        if alike and out.takes_part(combo, item):
+            return True
+    return False

@@ -1,0 +1,267 @@
+"""A dish is named: it is new, or one of those that are on the order, or what was said before is set right."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bella_vista.local.understanding.announcing import announce, announced_before
+from bella_vista.local.understanding.changing import change, note_both
+from bella_vista.local.understanding.combos import change_part, change_parts
+from bella_vista.local.understanding.corrections import bring_back, only
+from bella_vista.local.understanding.grammar import JOINTS
+from bella_vista.local.understanding.instead import in_place_of_another
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.outcome import (
+    NEW_THOUGH_THERE,
+    NOT_THERE,
+    Outcome,
+)
+from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.shares import some_of
+from bella_vista.local.understanding.targets import sized
+from bella_vista.local.understanding.waiting import left, names_one
+from state.menu.words import stems
+
+_NEW_BY_THE = 0.5
+"""What it costs that "the burger" is none of those that are on the order."""
+_APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
+_THESE = ("all", "them", "it")
+_ON = JOINTS.index("on")
+
+
+def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
+    """Carry out what names a dish."""
+    if said.instead and out.waiting and not out.settled:
+        out.waiting[0].quantity = 0  # it is given up for what is named now
+        out.settle(out.waiting[0])
+        said.instead = False
+    if names_one(out, said):
+        return
+    if following and following[0].verb == "instead-of" and following[0].head is not None:
+        said.instead = False  # what gives way is named
+    there = out.named(said.mask, out.there)
+    if said.kept and there and not said.described and said.count is None:
+        out.spoken = there[-1]
+        return
+    if said.ref == "all" and said.described:  # "both pizzas without onions"
+        if found := out.named(said.mask, out.things):
+            note_both(out, said, found)
+            out.change_each(replace(said, head=None, count=None), found)
+            return
+        out.penalty += NOT_THERE
+    definite = said.described and said.definite and said.count is None
+    if definite and not out.named(said.mask, out.things):
+        if change_part(out, said, replace(said, head=None)):
+            return
+    said.copies = said.copies or said.ref == "same"
+    if said.replaced and said.number is None and (old := out.made_with(there, said.replaced)):
+        if said.more or said.copies:
+            out.repeat(old[-1], said)  # "another balti with paneer instead of vegetables"
+        else:
+            out.change(old[-1], said)  # "the kimbap with beef instead of tofu"
+        return
+    if said.back and (
+        out.puts_back(said.words) or (not there and bring_back(out, said, out.situation.before))
+    ):
+        return
+    if said.definite and said.parts and there and said.number is None and said.verb != "add":
+        if change_parts(out, there[-1], said):  # "tots with the meal instead of the fries"
+            return
+    if said.recounts and len(there) == 1 and not said.described:
+        out.change(there[0], said)
+        return
+    if said.within and _within(out, said):
+        return
+    if said.lines and (said.described or said.more) and _of_lines(out, said):
+        return
+    if only(out, said, there) or _speaks_of(out, said, following):
+        return
+    if there and said.number and any(one.kept and one.ref for one in following[:2]):
+        said.partial = True  # "one toast with egg, the other one stays the same"
+        if some_of(out, said):
+            return
+    next_one = following[0] if following else Said()
+    apart = next_one.ref in _THESE or (next_one.ref == "one" and next_one.article)
+    told = said.described or (apart and next_one.described and not next_one.head)
+    if there and (said.copies or (said.more and not told and not said.parts)):
+        if len({item.names for item in there}) > 1 and not said.copies:
+            out.add(out.make(_of_those(out, said, there)))  # which of them is asked
+        else:
+            out.repeat(there[-1], said)
+    elif there and said.more and not said.parts and not said.size and not out.items:
+        _another(out, said, there)
+    elif there and not said.more and said.verb != "add" and _set_right(out, said, there):
+        pass
+    elif said.instead or out.gives_way is not None:
+        in_place_of_another(out, said)
+    elif said.correct and out.items:
+        _correct_last(out, said)
+    elif _one_of_last(out, said, following):
+        pass
+    elif said.correct and said.meant and out.there and not there:
+        out.replace(out.there[-1], said)
+    elif out.situation.reviewed and said.correct and not there and _replaces(out, said):
+        pass
+    elif not announced_before(out, said):
+        out.penalty += NOT_THERE if said.copies else 0.0
+        out.penalty += NEW_THOUGH_THERE if said.more and out.there and not there else 0.0
+        if said.definite and not said.article and said.count is None and out.there:
+            out.penalty += _NEW_BY_THE
+        item = out.add(out.make(said))
+        if said.count is not None and said.count > 1:
+            announce(out, item, said, following)
+
+
+def _within(out: Outcome, said: Said) -> bool:
+    """Put a dish into a combo on the order: "i want the spicy one in my combo"."""
+    combos = out.named(said.within, out.things)
+    if not combos:
+        out.penalty += NOT_THERE
+    if not combos or change_part(out, said, replace(said, head=None)):
+        return bool(combos)
+    return any(out.takes_part(item, out.make(said)) for item in reversed(combos))
+
+
+def _of_lines(out: Outcome, said: Said) -> bool:
+    """Change what is described, or order more of it."""
+    found = out.of_lines(said)
+    if not found:
+        return False
+    if said.more:
+        out.repeat(found[-1], said)
+        return True
+    count = said.number if said.partial else None
+    out.change_each(replace(said, head=None, count=None, lines=()), found, count)
+    return True
+
+
+def _speaks_of(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
+    """Take "of the three teas" for what is on the order, where it is said next how they are to be."""
+    if not said.definite or said.described or said.article or said.more or said.correct:
+        return False
+    found = [
+        item for item in out.named(said.mask, out.things) if said.count in (None, item.quantity)
+    ]
+    if said.count is None and not said.verb:
+        if any(out.named(said.mask, item.parts) for item in out.items):
+            return True  # "no ice in the sprite" of a combo
+    waits = out.named(said.mask, out.waiting)
+    if waits and said.count is None:
+        out.spoken = waits[0]
+        out.penalty += NEW_THOUGH_THERE
+        return True
+    if not found or said.instead or out.gives_way is not None:
+        return False
+    within = said.joint == _ON and out.kitchen.combo(found[-1].name) is not None
+    if found[-1].line is not None and not (following and (within or not following[0].head)):
+        return False
+    out.spoken = found[-1]
+    return True
+
+
+def _another(out: Outcome, said: Said, there: Sequence[Item]) -> None:
+    """Order one more of a dish, otherwise made: "another gyoza, steamed this time"."""
+    if len({item.names for item in there}) == 1 and out.says_but(said):
+        out.repeat(there[-1], said)
+        return
+    item = out.make(_of_those(out, said, there))
+    sizes = {one.size for one in there if one.names == item.names}
+    if item.size is None and len(sizes) == 1:
+        item.size = sizes.pop()
+    out.add(item)
+
+
+def _of_those(out: Outcome, said: Said, there: Sequence[Item]) -> Said:
+    """Take what may be of many dishes for one of those that are on the order."""
+    mask = 0
+    for item in there:
+        mask |= out.mask(item)
+    return replace(said, mask=said.mask & mask)
+
+
+def _set_right(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
+    """Make a line what was meant: "the large one", "no, I wanted two tiramisus"."""
+    definite = said.definite and said.count is None
+    if definite and said.described and not said.article:
+        change(out, said)
+        return True
+    if (old := _outdone(out, said, there)) is not None:
+        out.change(old, said)
+        return True
+    fewer = said.exact and said.count is not None and said.count < (there[-1].quantity or 1)
+    taken_back = said.correct or said.after_all or fewer
+    resized = said.after_all and said.size is not None
+    right = said.meant or said.definite or said.count is not None or resized
+    if taken_back and right and len(there) == 1:
+        out.change(there[0], said)
+        return True
+    if definite and not said.correct:
+        out.penalty += NEW_THOUGH_THERE
+    return False
+
+
+def _outdone(out: Outcome, said: Said, there: Sequence[Item]) -> Item | None:
+    """Return the thing that is as it is not to be: "three colas instead of two"."""
+    if said.outdone is None:
+        return None
+    if said.outdone.does == "size":
+        found = sized(out, there, said.outdone.entity.words)
+    else:
+        value = said.outdone.value
+        found = [
+            item
+            for item in there
+            if item.quantity == value or stems(item.size or "")[:1] == (str(value),)
+        ]
+    return found[0] if len(found) == 1 else None
+
+
+def _replaces(out: Outcome, said: Said) -> bool:
+    """Take what is named when the order is read back for what another of its kind should be."""
+    if said.besides or said.verb or said.more:
+        return False
+    kind = out.section(out.make(said))
+    same = [item for item in out.there if kind and out.section(item) == kind]
+    if len(same) == 1:
+        out.replace(same[0], said)
+        return True
+    return len(same) > 1 and out.ask_which(replace(said, become=said, head=None), same)
+
+
+def _one_of_last(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
+    """Take "two trays, one tray without raita" for one of the two."""
+    last = out.items[-1] if out.items else None
+    if last is None or not out.mask(last) & said.mask or said.more:
+        return False
+    if said.plain and not said.options and last.changes:
+        return False  # "two hot dogs with ketchup, one hot dog plain"
+    bare = not (last.counted or last.changes or last.size)
+    same = last.names == out.index.names(said.mask) and last.quantity == 1
+    if bare and same and said.count is not None:
+        out.items.pop()  # "lemonades: we need four lemonades"
+        return False
+    if said.joint not in _APART or (last.quantity or 1) < 2 or not said.described or said.parts:
+        return False
+    if said.number is None or said.number > left(last) or (said.size and last.size):
+        return False
+    if said.size and not said.options and not last.splits:
+        alike = [one for one in (said, *following) if one.head and one.mask == said.mask]
+        if sum(one.number or 1 for one in alike) != last.quantity:
+            return False  # "two cheeseburgers, one double cheeseburger"
+    out.split(last, said, said.number)
+    return True
+
+
+def _correct_last(out: Outcome, said: Said) -> None:
+    """Take back what was said last in this line: "a cola, sorry, a cappuccino"."""
+    last = out.items[-1]
+    item = out.make(said)
+    if said.count is None and not said.article:
+        item.quantity = last.quantity
+        if item.size is None and last.size and out.kitchen.size(item.name, last.size):
+            item.size = last.size
+    if item.names == last.names and not said.described:
+        last.quantity = item.quantity
+        out.spoken = last
+    else:
+        out.items.pop()
+        out.add(item)

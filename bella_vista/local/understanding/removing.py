@@ -1,0 +1,103 @@
+"""Taking things off the order, and choices off things."""
+
+from collections.abc import Sequence
+
+from bella_vista.local.understanding.grammar import JOINTS
+from bella_vista.local.understanding.meaning import Question
+from bella_vista.local.understanding.outcome import LOOSE, NOT_THERE, Outcome
+from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.targets import several, targets
+
+_AND = JOINTS.index("and")
+_COMMA = JOINTS.index("comma")
+_BUT = JOINTS.index("but")
+
+
+def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
+    """Take off what is meant."""
+    if said.ref == "one" and not (said.definite or said.described or said.ordinal):
+        out.penalty += 1.0  # "take off one", and of what comes next
+    if said.head is None and not said.ref and said.options:
+        leave_off(out, said)
+        return
+    if said.ref == "it" and out.asked_about() is not None:
+        return  # "then I don't want that": it was only asked about
+    if said.ref in ("whole", "all") and said.head is None and not said.options and out.things:
+        if following and (following[0].joint == _BUT or following[0].denied):
+            out.penalty += NOT_THERE  # "everything but the soup"
+        out.emptied = True
+        found = out.things
+    else:
+        found = targets(out, said)
+    if not found or (said.ref and said.options):
+        _nothing_to_remove(out, said)
+        return
+    out.penalty += NOT_THERE if said.options else 0.0
+    count = 1 if said.count is None and (said.article or said.partial) else said.count
+    pieces = sum(item.quantity or 1 for item in found)
+    some = count is not None and len(found) > 1 and count < pieces
+    if (count is None and several(said, found)) or some:
+        out.ask_which(said, found, drop=True, count=count)
+        return
+    for item in found:
+        out.take_off(item, count)
+
+
+def spare(out: Outcome, said: Said, following: Sequence[Said]) -> None:
+    """Take off all but what is named: "remove everything except the soup and the tea"."""
+    if said.verb != "remove" and not out.emptied:
+        out.penalty += LOOSE
+        return
+    for line in out.lines:
+        line.gone = 0
+    spared = targets(out, said) if said.head is not None or said.ref else []
+    missing = not spared
+    for one in following:
+        if one.verb == "remove" and one.joint in (_AND, _COMMA) and (one.head or one.ref):
+            found = targets(out, one)
+            missing = missing or not found
+            spared += found
+            one.kept = True
+    if missing:
+        _nothing_to_remove(out, said)
+        return
+    for item in out.things:
+        if item not in spared:
+            out.take_off(item, None)
+        elif said.partial and len(spared) == 1:
+            out.take_off(item, max(0, (item.quantity or 1) - (said.count or 1)))
+
+
+def _nothing_to_remove(out: Outcome, said: Said) -> None:
+    combo = next((i for i in out.things if out.named(said.mask, i.parts)), None)
+    if combo is not None and said.head is not None:
+        facts = {"words": said.words, "combo": combo.name}
+        out.questions.append(Question("not_found", facts))
+    elif said.denied and said.verb != "remove":
+        out.penalty += NOT_THERE / 2  # "no tiramisu": there is none
+    else:
+        out.penalty += NOT_THERE
+        out.not_found(said)
+
+
+def leave_off(out: Outcome, said: Said) -> None:
+    """Take something off the dishes that have it: "remove the onions"."""
+    done = False
+    for option in said.options:
+        option.no = True
+        candidates = [*reversed(out.items), *reversed(out.there)]
+        item = next((i for i in candidates if out.has(i, option.entity.words)), None)
+        if item is not None and option.amount and out.take_back(item, option):
+            out.touch(item)  # "never mind the extra corn"
+            done = True
+        elif item is not None:
+            item.changes.append(option.words)
+            out.touch(item)
+            done = True
+        elif len(said.options) > 1:
+            out.penalty += NOT_THERE
+    if not done and out.waiting:
+        out.settle(out.waiting[0])  # it could not be had anyway
+    elif not done:
+        out.penalty += NOT_THERE
+        out.not_found(said)

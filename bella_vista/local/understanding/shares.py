@@ -1,0 +1,117 @@
+"""Some of several that are to be different: "two lattes, one of them decaf", "the large one with chicken"."""
+
+from dataclasses import replace
+
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.outcome import NO_EFFECT, Outcome
+from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.targets import sized, targets
+from state.menu.words import stems
+
+
+def some_of(out: Outcome, said: Said) -> bool:
+    """Carry out "one of them without basil" on what is there."""
+    if not said.described:
+        last = out.items[-1] if out.items else None
+        plain = last is not None and not (last.counted or last.changes)
+        topic = out.asked_about() if said.count and not out.items else None
+        if topic is not None:
+            out.order(said, topic, (topic,))  # "two of those", which were asked about
+        elif said.ref == "of-them" and said.count and last is not None and plain:
+            last.quantity, last.counted = said.count, True  # "garlic knots, six of them"
+        elif not _another_kind_of(out, said):
+            out.penalty += NO_EFFECT
+        return True
+    many = [item for item in out.things if (item.quantity or 1) > 1]
+    if said.half:
+        if not many:
+            return False
+        said.count = (many[-1].quantity or 2) // 2
+    if said.head is not None:
+        found = targets(out, said)
+    else:
+        found = [i for i in out.items if (i.quantity or 1) > 1 or i.splits]
+        found = found or targets(out, said)
+    new = [item for item in found if item in out.items]
+    if new:
+        if not of_pieces(out, new[-1], said):
+            out.split(new[-1], said, said.count)
+        return True
+    fitting = [item for item in found if (item.quantity or 1) >= (said.count or 1)]
+    if not found or (len(found) > 1 and said.head is not None and not fitting):
+        return False
+    change = replace(said, head=None, count=None)
+    if said.ref == "of-them" and len(found) > 1 and out.ask_which(change, found):
+        return True
+    out.change_each(change, (fitting or found)[-1:], said.count or 1)
+    return True
+
+
+def of_pieces(out: Outcome, item: Item, said: Said) -> bool:
+    """Give one thing what some of its pieces are to have: "20 wings, 10 of them buffalo"."""
+    pieces = max((int(one) for one in stems(item.name or "") if one.isdigit()), default=0)
+    if item.quantity != 1 or said.size or not 1 < (said.count or 0) < pieces:
+        return False
+    if not said.options or not out.able(item, said):
+        return False
+    out.give(item, said)
+    return True
+
+
+def _another_kind_of(out: Outcome, said: Said) -> bool:
+    """Let some of what was ordered last be another dish of its kind: "3 naans, one of them garlic"."""
+    last = out.items[-1] if out.items else None
+    if said.head is None or last is None or out.named(said.mask, out.things):
+        return False
+    fresh = out.make(said)
+    fresh.quantity = said.count or 1
+    if out.section(fresh) != out.section(last) or fresh.quantity >= (last.quantity or 1):
+        return False
+    last.quantity = (last.quantity or 1) - fresh.quantity
+    out.add(fresh)
+    return True
+
+
+def of_split(out: Outcome, said: Said) -> bool:
+    """Give something to one of several that are told apart by their size already."""
+    last = out.items[-1] if out.items else None
+    if last is None or said.size is None or not said.definite:
+        return False
+    for split in last.splits:  # "one small one large, the large one with chicken"
+        size = out.kitchen.size(last.name, said.size.words)
+        if split.size and size == out.kitchen.size(last.name, split.size):
+            probe = Item(words=last.words, names=last.names)
+            out.give(probe, replace(said, size=None))
+            split.changes += probe.changes
+            return True
+    return False
+
+
+def the_one(out: Outcome, said: Said) -> bool:
+    """Carry out "the hot one large with feta": what comes first says which, the rest is to be."""
+    if not said.definite or said.article or said.count or not said.options:
+        return False
+    if of_split(out, said):
+        return True
+    found = out.described(out.things, said.options[:1])
+    rest = replace(said, ref="", options=said.options[1:])
+    if said.size is not None and not found:  # "the small one on gluten free crust"
+        found = sized(out, out.things, said.size.words)
+        rest = replace(said, ref="", size=None)
+    if len(found) != 1 or not rest.described:
+        return False
+    out.change_each(rest, found)
+    return True
+
+
+def _this_one(out: Outcome, said: Said) -> bool:
+    """Carry out "the second one with ham"."""
+    found = targets(out, said)
+    if not found:
+        return False
+    if all(out.able(item, said) for item in found):
+        out.change_each(
+            replace(said, ref="", count=None), found, said.count if said.partial else None
+        )
+        return True
+    return out.ask_which(said, out.there)

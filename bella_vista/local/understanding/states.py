@@ -1,0 +1,99 @@
+"""A state of the search: what a reading has come to at one place of a line, and how it came there."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from bella_vista.local.understanding.lattice import Edge
+
+(
+    COST,
+    PLACE,
+    OP,
+    VERB,
+    HEAD,
+    MASK,
+    NUM,
+    SIZE,
+    PEND,
+    JOINT,
+    NEG,
+    SAID,
+    FLAGS,
+    OWN,
+    SIG,
+    ACTS,
+    STEPS,
+    GROUPS,
+) = range(18)
+State = list[Any]
+
+DEFINITE, CLASHED, EARLIER, OPTIONED, POINTED, PARTED, TURNED = (1 << at for at in range(7))
+"""Flags of a state; ``TURNED``: what a thing becomes has begun; ``CLASHED``: a choice was made twice."""
+CHANGING = ("change", "swap")
+"""The verbs after which a thing becomes something."""
+IDLE = frozenset(("filler", "aside"))
+"""The classes of words that say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One step of a reading.
+
+    Args:
+        does: What is done.
+        edge: The words it rests on.
+        first: The place they begin at.
+        cost: What the step cost.
+        value: What else it says: the verb and joint of an item, the amount of an option.
+    """
+
+    does: str
+    edge: Edge
+    first: int
+    cost: float
+    value: Any = None
+
+
+class Step(NamedTuple):
+    """What some words were taken for, and what that cost; an empty edge passes over a word."""
+
+    edge: Edge
+    first: int
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One reading of a whole line."""
+
+    cost: float
+    acts: tuple[Act, ...]
+    steps: tuple[Step, ...] = ()
+
+
+def put_just_now(state: State) -> bool:
+    """Whether a choice, and what it is to be put on, stand just before: "and ham on the"."""
+    steps = state[STEPS]
+    while steps is not None and steps[0].edge.does in ("the", *IDLE):
+        steps = steps[1]
+    if steps is None or steps[0].edge.does != "on" or steps[1] is None:
+        return False
+    return bool(steps[1][0].edge.does == "option")
+
+
+def just_named(state: State) -> bool:
+    """Whether "the" and a name stand just before: "on the veggie one"."""
+    named, before = state[STEPS]
+    return named.edge.does == "dish" and before is not None and before[0].edge.does == "the"
+
+
+def described_just_now(state: State) -> bool:
+    """Whether "a" and a choice or a size stand just before: "a strawberry one"."""
+    told, before = state[STEPS]
+    article = before is not None and before[0].edge.does == "a"
+    return article and told.edge.does in ("option", "size")
+
+
+def follows(state: State, does: str) -> bool:
+    """Whether the words just before are of a class."""
+    return state[STEPS] is not None and bool(state[STEPS][0].edge.does == does)
