@@ -5,6 +5,7 @@ nor the state: a command that needs neither should not wait for them.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -18,6 +19,7 @@ from agents.app.parts import (
     Rooms,
     Stored,
     Terminal,
+    Web,
     WorkerProcesses,
 )
 from agents.app.words import Words
@@ -39,12 +41,15 @@ def _with_what_lines_hold(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def _context(environment: Environment) -> "OrderContext":
+    from bella_vista.house import house_of
     from bella_vista.menus import served_menu
     from state.context import OrderContext
 
     menu = served_menu(environment.settings.menu)
     now = environment.clock(ZoneInfo(menu.restaurant.timezone))
-    return OrderContext(menu=menu, now=now, new_id=environment.new_id)
+    return OrderContext(
+        menu=menu, now=now, new_id=environment.new_id, house=house_of(environment.live)
+    )
 
 
 def _new(context: "OrderContext", new: NewState) -> "OrderState":
@@ -71,6 +76,9 @@ def _choices(call: "Call[OrderState, OrderContext]") -> Sequence[str]:
 
     return choices(call.last_refusal) or call.shared.context.menu.restaurant.payment
 
+
+_PAGE = Path(__file__).parents[1] / "clients/web/dist"
+"""Where the page is built."""
 
 APP: "App[OrderState, OrderContext]" = App(
     name="bella-vista",
@@ -106,6 +114,7 @@ APP: "App[OrderState, OrderContext]" = App(
         choices=_choices,
         comment=later("bella_vista.page_comments:comment"),
         terms=lambda context: [dish.name for dish in context.menu.dishes],
+        sentences=lambda context: loaded("bella_vista.local.spoken:spoken_sentences")(context.menu),
         words=Words(
             not_found="I am sorry, I could not find the order you wanted to go on with.",
             moved="Your order goes on in another place now, so I leave this one. Goodbye!",
@@ -114,6 +123,11 @@ APP: "App[OrderState, OrderContext]" = App(
             user_silent="I do not hear anything, so I will hang up now. Your order is kept."
             " Goodbye!",
         ),
+    ),
+    web=Web(
+        page=_PAGE,
+        documents={"menu": later("rpc.menu_pages:whole_menu")},
+        live={"house": later("bella_vista.house:set_house")},
     ),
     phone=Phone(
         caller_number=later("bella_vista.orders:keep_number"),
@@ -147,6 +161,7 @@ APP: "App[OrderState, OrderContext]" = App(
         serving=lambda settings: loaded("bella_vista.menus:keep_menu_copy")(settings.menu),
         preload=(
             "agents.roster",
+            "bella_vista.house",
             "bella_vista.menus",
             "bella_vista.local.model",
             "bella_vista.orders",

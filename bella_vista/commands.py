@@ -41,7 +41,7 @@ def commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
         ] = False,
         **options: str | None,
     ) -> None:
-        """Show how the local model understands each line of the input, as JSON."""
+        """Show how the local model understands each line, as JSON."""
         from bella_vista.understand import understand_lines
 
         settings = cast("Settings", read_settings(app, **options))
@@ -52,7 +52,7 @@ def commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
     def menu_check(
         file: Annotated[str, typer.Argument(metavar="FILE", help="A menu in YAML.")],
     ) -> None:
-        """Check a menu and list everything that is wrong with it, with file and line."""
+        """Check a menu. Lists everything that is wrong with it, with file and line."""
         from bella_vista.menus import read_menu
 
         menu = read_menu(Path(file))
@@ -74,7 +74,7 @@ def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
     def advance_command(
         order_id: Annotated[str, id_argument(app)], database: str | None = None
     ) -> None:
-        """Advance an order by the kitchen's next step: accepted, preparing, ready, completed."""
+        """Advance an order by the kitchen's next step. Accepted, preparing, ready, completed."""
         from bella_vista.orders import advance_order
         from state.shared import StateError
 
@@ -103,7 +103,7 @@ def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
             ),
         ] = None,
     ) -> None:
-        """Erase a guest's personal data from orders, transcripts and logs, and check that it is gone.
+        """Erase a guest's personal data. From orders, transcripts and logs; checks that it is gone.
 
         With a number or an address, from all orders that had it in any version. Orders are kept
         without their guest; one that was not placed is cancelled. An order in the kitchen is left

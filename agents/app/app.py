@@ -1,5 +1,6 @@
 """The declaration of an application, checked as a whole when it is made."""
 
+import json
 import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -27,6 +28,7 @@ from agents.app.declaration import (
     report_faults,
 )
 from agents.app.importing import loaded
+from agents.app.live import LiveSettings
 from agents.app.parts import (
     C,
     Channel,
@@ -38,11 +40,14 @@ from agents.app.parts import (
     S,
     Stored,
     Terminal,
+    Web,
     WorkerProcesses,
 )
 from agents.app.settings import AppSettings, settings_of
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import typer
     from livekit.agents.llm import LLM
 
@@ -50,6 +55,9 @@ if TYPE_CHECKING:
     from agents.handoff import Call, CallPolicy, Graph
     from rpc.page import ObjectType, PageMethod, PageSpec
     from state.shared import Command, SharedState
+
+    Settings: TypeAlias = Any
+    """An instance of the application's class."""
 
 View = dict[str, JsonValue]
 """A state as clients see it."""
@@ -64,11 +72,13 @@ class Environment:
         clock: Returns a clock of a time zone: of the present, or as ``--at`` or a conversation
             file says.
         new_id: Returns a new unique id.
+        live: The settings that staff change while calls run; rules read them when they are applied.
     """
 
     settings: Any
     clock: Callable[[tzinfo], Callable[[], datetime]]
     new_id: Callable[[], str]
+    live: LiveSettings = field(default_factory=LiveSettings)
 
     @staticmethod
     def of(settings: AppSettings) -> "Environment":
@@ -115,6 +125,8 @@ class App(Generic[S, C]):
         policy: The decisions about calls, for a context; made for each call.
         view: The state as clients see it; takes the state, its version and the active agent. By
             default the whole state and these two. The state's id is added if it is missing.
+        view_form: The form of the view, a model, for the contract and the types that clients make
+            of it.
         roles: The commands that each role may send from a client; the user's role comes first.
         objects: The object types that ``agent.state`` serves, by name.
         methods: Further RPC methods.
@@ -133,6 +145,7 @@ class App(Generic[S, C]):
         forgetting: The data of a stored state that is kept when its user is erased.
         rooms: Options for calls in rooms.
         phone: Options for calls by telephone.
+        web: Options of the web server.
         terminal: How states look in a terminal.
         command_line: Additions to the command line.
         replay: The fields of a state in conversation files.
@@ -154,12 +167,13 @@ class App(Generic[S, C]):
     graph: "Graph[S] | Callable[[], Graph[S]]"
     policy: "Callable[[C], CallPolicy[S, C]] | None" = None
     view: Callable[[S, int, str | None], View] | None = None
+    view_form: type[object] | None = None
     roles: "Mapping[str, Collection[type[Command[S, C]]]]" = field(default_factory=dict)
     objects: "Mapping[str, ObjectType[S, C]]" = field(default_factory=dict)
     methods: "Sequence[PageMethod[S, C]]" = ()
     page: "Callable[[], PageSpec[S, C]] | None" = None
-    model: "Callable[[C, Any], LLM[Any]] | None" = None
-    models: "Mapping[str, Callable[[C, Any], LLM[Any] | None]]" = field(default_factory=dict)
+    model: "Callable[[C, Settings], LLM[Any]] | None" = None
+    models: "Mapping[str, Callable[[C, Settings], LLM[Any] | None]]" = field(default_factory=dict)
     settings: type[AppSettings] = AppSettings
     commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     title: Callable[[C], str] | None = None
@@ -168,6 +182,7 @@ class App(Generic[S, C]):
     forgetting: Forgetting[S, C] = field(default_factory=Forgetting[S, C])
     rooms: Rooms[S, C] = field(default_factory=Rooms[S, C])
     phone: Phone[S, C] = field(default_factory=Phone[S, C])
+    web: Web[S, C] = field(default_factory=Web[S, C])
     terminal: Terminal[S, C] = field(default_factory=Terminal[S, C])
     command_line: CommandLine[S, C] = field(default_factory=CommandLine[S, C])
     replay: Replay[S, C] = field(default_factory=Replay[S, C])
@@ -291,12 +306,12 @@ class App(Generic[S, C]):
         state = self.make_state(context, NewState("rehearsed", "101", "terminal"))
         self.call(SharedState(state, context))
         with named_faults("view"):
-            self.view_of(state, 0, None, "rehearsed")
+            json.dumps(dict(self.view_of(state, 0, None, "rehearsed")))
 
     def view_of(self, state: S, version: int, agent: str | None, state_id: str = "") -> View:
         """Return the view of a state; its id is added if the application's view has none."""
         if self.view is not None:
-            view = self.view(state, version, agent)
+            view = of_kind("view", self.view(state, version, agent), Mapping)
         else:
             view = {**state.model_dump(mode="json"), "version": version, "active_agent": agent}
         key = f"{self.noun}_id"

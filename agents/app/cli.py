@@ -11,10 +11,9 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import tzinfo
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
@@ -24,8 +23,8 @@ import typer
 from agents.app.app import AnyApp, Environment
 from agents.app.declaration import COMMANDS, AppFaults, named_faults, of_kind
 from agents.app.faults import InputError
-from agents.app.importing import gc_paused
-from agents.app.settings import AppSettings
+from agents.app.importing import gc_paused, missing_modules
+from agents.app.settings import AppSettings, SettingsFaults, has_livekit_settings
 from agents.app.terminal.stdio import make_streams_safe, print_error, printable, say
 
 if TYPE_CHECKING:
@@ -42,17 +41,19 @@ _OPTIONS = {
         "The language model: local (default), openai (or a compatible server), or script:FILE.",
     ),
     "at": ("TIME", "Start the clock at this time: ISO 8601, the application's local time."),
-    "database": ("URL", "Where {plural} are stored: sqlite:///path."),
+    "database": ("URL", "Where {plural} are stored: sqlite:///file.db, or postgresql://..."),
 }
 """The metavar and the help of the options that several commands have."""
 
+_PICTURES = ("mermaid", "dot", "text")
+"""The output formats of the graph."""
 
-class Picture(StrEnum):
-    """The output formats of the graph."""
-
-    MERMAID = "mermaid"
-    DOT = "dot"
-    TEXT = "text"
+_WEB_MODULES = {
+    "starlette": "starlette",
+    "uvicorn": "uvicorn",
+    "itsdangerous": "itsdangerous",
+    "argon2": "argon2-cffi",
+}
 
 
 def run(app: AnyApp) -> NoReturn:
@@ -131,7 +132,7 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         ] = None,
         **options: str | None,
     ) -> None:
-        """Have a conversation in the terminal: type, or pipe one user turn per line."""
+        """Have a conversation in the terminal. Type, or pipe one user turn per line."""
         settings = read_settings(app, **options)
         with gc_paused():
             from agents.app.console.command import run_console
@@ -156,7 +157,10 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         repeat: Annotated[
             int,
             typer.Option(
-                "--repeat", metavar="K", min=1, help="Run each K times; it passes if all runs do."
+                "--repeat",
+                metavar="K",
+                parser=_whole_number(1, 1000),
+                help="Run each K times; it passes if all runs do.",
             ),
         ] = 1,
         report: Annotated[
@@ -165,7 +169,7 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         ] = None,
         **options: str | None,
     ) -> None:
-        """Run conversations from files and show what passed, and what did not hold where."""
+        """Run conversations from files. Shows what passed, and what did not hold where."""
         settings = read_settings(app, **options)
         with gc_paused():
             from agents.app.replay.command import ReplayCommand
@@ -179,15 +183,20 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
     @commands.command()
     def graph(
         picture: Annotated[
-            Picture, typer.Option("--format", help="The output format.", case_sensitive=False)
-        ] = Picture.MERMAID,
+            str,
+            typer.Option(
+                "--format",
+                metavar=f"[{'|'.join(_PICTURES)}]",
+                parser=_one_of(_PICTURES),
+                help="The output format.",
+            ),
+        ] = _PICTURES[0],
     ) -> None:
         """Draw the graph of handoffs between the agents."""
         from agents.handoff import dot, mermaid, outline
 
         app.make_parts()
-        draw = {Picture.MERMAID: mermaid, Picture.DOT: dot, Picture.TEXT: outline}[picture]
-        say(draw(app.agents))
+        say({"mermaid": mermaid, "dot": dot, "text": outline}[picture](app.agents))
 
     schemas: dict[str, Callable[[], Any]] = {**app.command_line.schemas}
     schemas.setdefault("rpc", partial(_rpc_schema, app))
@@ -198,26 +207,26 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
         what: Annotated[
             str | None,
             typer.Argument(
-                metavar=f"[{'|'.join(schemas)}]", help="Which schema; lists them without it."
+                metavar=f"[{'|'.join(schemas)}]",
+                parser=_one_of(schemas),
+                help="Which schema; lists them without it.",
             ),
         ] = None,
     ) -> None:
-        """Write the JSON Schema of a file format or of the RPC, for editors and other programs."""
+        """Write a JSON Schema. For editors and other programs: of a file format, or of the RPC."""
         if what is None:
             say("\n".join(schemas))
-        elif what in schemas:
+        else:
             with named_faults(f"command_line.schemas[{what!r}]"):
                 written = json.dumps(schemas[what](), indent=2, ensure_ascii=False)
             say(written)
-        else:
-            raise typer.BadParameter(f"there is no schema {what!r}: there are {', '.join(schemas)}")
 
 
 def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
     @commands.command()
     @with_options(app, "model", "at", "database")
     def start(**options: str | None) -> None:
-        """Serve rooms: accept calls from a LiveKit server until SIGTERM, then drain."""
+        """Serve rooms of a LiveKit server. Accepts calls until SIGTERM, then drains."""
         _export_options(app, serving=True, **options)
         from agents.app.serving.worker_process import run_worker
 
@@ -231,16 +240,90 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
             typer.Option(
                 "--server",
                 metavar="FILE",
-                help="Run this LiveKit server program meanwhile, on this machine only.",
+                help="The LiveKit server to run here meanwhile, if the settings name none.",
             ),
         ] = None,
+        speech: Annotated[
+            bool,
+            typer.Option(
+                "--speech", help="Hear and speak on this machine where no provider's key is set."
+            ),
+        ] = False,
         **options: str | None,
     ) -> None:
-        """Serve rooms during development: the worker restarts when a file changes; no call is cut off."""
+        """Serve rooms during development. The worker restarts when a file changes; no call is cut off."""
+        if speech:
+            _choose_local_speech(app, **options)
+        if server is not None or not has_livekit_settings():
+            from agents.app.livekit_server import program_of
+
+            server = program_of(server)
         _export_options(app, serving=server is None, **options)
         from agents.app.serving.reloading import run_dev
 
         raise typer.Exit(run_dev(app, server=server))
+
+    @commands.command()
+    @with_options(app, "model", "at", "database")
+    def web(
+        host: Annotated[
+            str | None,
+            typer.Option("--host", metavar="ADDRESS", help="The address to listen on."),
+        ] = None,
+        port: Annotated[
+            int | None,
+            typer.Option(
+                "--port",
+                metavar="N",
+                parser=_whole_number(0, 65_535),
+                help="The port; 0 is any free one.",
+            ),
+        ] = None,
+        page: Annotated[
+            Path | None,
+            typer.Option("--page", metavar="FOLDER", exists=True, help="The built page to serve."),
+        ] = None,
+        server: Annotated[
+            Path | None,
+            typer.Option(
+                "--server",
+                metavar="FILE",
+                help="Run this LiveKit server program and the agents meanwhile, on this machine only.",
+            ),
+        ] = None,
+        **options: str | None,
+    ) -> None:
+        """Serve a page and its token endpoint, until a signal."""
+        if missing := missing_modules("web", _WEB_MODULES):
+            raise InputError([missing])
+        from agents.app.web.command import run_demo, run_web
+
+        own = {"web_host": host, "web_port": port, "web_page": page}
+        if server is not None:
+            from agents.app.livekit_server import program_of
+
+            _export_options(app, serving=False, **options)
+            raise typer.Exit(run_demo(app, program_of(server), **own))
+        _warn_of_unknown(app)
+        raise typer.Exit(run_web(app, app.settings.read_for_rooms(**own, **options)))
+
+    @commands.command("staff-password")
+    def staff_password() -> None:
+        """Write the hash of a password for staff.
+
+        Asks for it twice, or reads it from stdin.
+        """
+        if missing := missing_modules("web", _WEB_MODULES):
+            raise InputError([missing])
+        from agents.app.web.staff import hash_password
+
+        typed = sys.stdin.isatty()
+        password = (
+            typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+            if typed
+            else sys.stdin.readline().rstrip("\r\n")
+        )
+        say(hash_password(password))
 
     @commands.command()
     def join(
@@ -265,8 +348,29 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
         events: Annotated[
             bool, typer.Option("--events", help="Write one JSON object per line, and nothing else.")
         ] = False,
+        speech: Annotated[
+            bool, typer.Option("--speech", help="Speak and listen, besides typing.")
+        ] = False,
+        microphone: Annotated[
+            Path | None,
+            typer.Option(
+                "--microphone",
+                metavar="FILE.wav",
+                help="With --speech: say this file, one utterance in each turn.",
+            ),
+        ] = None,
+        loudspeaker: Annotated[
+            Path | None,
+            typer.Option(
+                "--loudspeaker",
+                metavar="FILE.wav",
+                help="With --speech: record the agents into this file.",
+            ),
+        ] = None,
     ) -> None:
-        """Join a room of the LiveKit server as a user: type, or pipe one user turn per line."""
+        """Join a room as a user. Type, or pipe one user turn per line."""
+        if (microphone or loudspeaker) and not speech:
+            raise typer.BadParameter("--microphone and --loudspeaker need --speech")
         settings = app.settings.read_for_rooms()
         from agents.app.join.command import run_call, run_join
 
@@ -274,12 +378,13 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
         if rpc is not None:
             raise typer.Exit(run_call(app, settings, *rpc, **place))
         again = _command(app, "join")
-        raise typer.Exit(run_join(app, settings, **place, events=events, again=again))
+        sound = (microphone, loudspeaker) if speech else None
+        raise typer.Exit(run_join(app, settings, **place, events=events, again=again, sound=sound))
 
     @commands.command()
     @with_options(app, "model", "database")
     def doctor(**options: str | None) -> None:
-        """Check everything a call needs; report what is wrong and how to fix it."""
+        """Check everything a call needs. Says what is wrong, and how to fix it."""
         from agents.app.doctor.command import run_doctor
 
         raise typer.Exit(run_doctor(app, **options))
@@ -294,7 +399,13 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     @with_options(app, "database", own=False)
     def list_command(
         limit: Annotated[
-            int, typer.Option("--limit", min=1, max=10_000, help="How many, newest first.")
+            int,
+            typer.Option(
+                "--limit",
+                metavar="N",
+                parser=_whole_number(1, 10_000),
+                help="How many, newest first.",
+            ),
         ] = 50,
         database: str | None = None,
     ) -> None:
@@ -344,11 +455,11 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
             user = app.page_spec.user
             view |= transcript_data(calls, zone, user)
             text += f"\n\n{transcript_page(calls, zone, user)}"
-        typer.echo(json.dumps(view, ensure_ascii=False, indent=2) if as_json else printable(text))
+        with named_faults("view"):
+            written = json.dumps(view, ensure_ascii=False, indent=2)
+        typer.echo(written if as_json else printable(text))
 
-    @states.command(
-        "forget", help=f"Erase the user of {app.a_noun}, and check that nothing is left."
-    )
+    @states.command("forget", help=f"Erase the user of {app.a_noun}. Checks that nothing is left.")
     @with_options(app, "database")
     def forget_command(
         state_id: Annotated[str, which], database: str | None = None, **options: str | None
@@ -428,6 +539,28 @@ def show_report(report: "ErasureReport") -> None:
         raise typer.Exit(FAILED)
 
 
+def _one_of(names: Collection[str]) -> Callable[[str], str]:
+    """Return a parser of a parameter; typer's own says in pydantic's words what is wrong."""
+
+    def parse(text: str) -> str:
+        if found := {name.lower(): name for name in names}.get(text.lower()):
+            return found
+        raise typer.BadParameter(f"has to be one of {', '.join(names)}")
+
+    return parse
+
+
+def _whole_number(least: int, most: int) -> Callable[[str], int]:
+    """Return a parser of an option."""
+
+    def parse(text: str) -> int:  # typer calls it with the default, too, which is a number
+        if str(text).isdecimal() and least <= int(text) <= most:
+            return int(text)
+        raise typer.BadParameter(f"has to be a whole number from {least} to {most}")
+
+    return parse
+
+
 def id_argument(app: AnyApp) -> Any:
     """Return the argument that names a stored state."""
     return typer.Argument(
@@ -479,7 +612,7 @@ def _rpc_schema(app: AnyApp) -> Any:
 
 
 def _warn_of_unknown(app: AnyApp) -> None:
-    print_error(*(f"warning: there is no setting {name}" for name in app.settings.unknown()))
+    print_error(*(f"warning: {fault}" for fault in app.settings.unknown()))
 
 
 def _export_options(app: AnyApp, *, serving: bool, **options: str | None) -> None:
@@ -494,6 +627,24 @@ def _export_options(app: AnyApp, *, serving: bool, **options: str | None) -> Non
     for option, value in options.items():
         if value is not None:
             os.environ[app.settings.variable(option)] = value
+
+
+def _choose_local_speech(app: AnyApp, **options: str | None) -> None:
+    """Put into the environment that this machine hears and speaks where no provider does.
+
+    Raises:
+        SettingsFaults: It cannot.
+    """
+    from agents.app.models.speech import missing_for_speech, speech_faults, with_local_speech
+
+    os.environ.update(with_local_speech(app.settings.read(**options)))
+    settings = app.settings.read(**options)
+    faults = speech_faults(settings)
+    faults += tuple(
+        f"{name}: is none, but --speech is given" for name in missing_for_speech(settings)
+    )
+    if faults:
+        raise SettingsFaults(faults)
 
 
 def _command(app: AnyApp, name: str, **options: str | None) -> str:

@@ -13,12 +13,15 @@ from textwrap import shorten
 from types import NoneType, SimpleNamespace, TracebackType, UnionType
 from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from agents.app.faults import InputError, file_and_line, place_of
 from agents.app.settings import AppSettings
 
-COMMANDS = ("console", "dev", "start", "join", "replay", "graph", "schema", "doctor")
+COMMANDS = (
+    *("console", "dev", "start", "web", "staff-password", "join"),
+    *("replay", "graph", "schema", "doctor"),
+)
 """The commands that every application has."""
 
 _NAME = re.compile(r"(?=.{1,64}\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -28,11 +31,15 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
+_WEB_ROUTES = frozenset(("token", "agent", "leave", "staff"))
+"""The routes of the web server, which neither a noun nor a document may have."""
+
 _TAKEN = frozenset(
     (
         *("model", "at", "database", "events", "record", "help"),  # options of the console
         *("channel", "start", "script", "greeting", "turns", "end"),  # keys of conversation files
         *("version", "patch", "base_version", "unchanged"),  # fields of replies
+        *_WEB_ROUTES,
     )
 )
 """Words that cannot be a noun, since they stand beside it with a meaning of their own."""
@@ -264,7 +271,7 @@ def _joint_faults(app: Any, wrong: Collection[str]) -> Iterator[str]:
         from state.shared.schema import schema_faults
 
         yield from schema_faults(app.schema, app.migrate)
-    if right("page", "noun", "roles", "objects", "methods"):
+    if right("page", "noun", "roles", "objects", "methods") and _WORD.fullmatch(app.noun):
         yield from _faults_of_page(app)
     if right("graph") and (not callable(app.graph) or isinstance(app.graph, type)):
         from agents.handoff import Graph
@@ -279,9 +286,9 @@ def _joint_faults(app: Any, wrong: Collection[str]) -> Iterator[str]:
 
 
 def _faults_of_names(app: Any, right: Callable[..., bool]) -> Iterator[str]:
-    forms = {"name": (_NAME, "words in lower case joined by hyphens, as bella-vista")}
+    forms = {"name": (_NAME, "words in lower case joined by hyphens, as front-desk")}
     forms |= dict.fromkeys(
-        ("noun", "plural", "prefix"), (_WORD, "one word in lower case, as order")
+        ("noun", "plural", "prefix"), (_WORD, "one word in lower case, as visit")
     )
     for what, (form, wanted) in forms.items():
         if right(what) and not form.fullmatch(getattr(app, what)):
@@ -290,6 +297,9 @@ def _faults_of_names(app: Any, right: Callable[..., bool]) -> Iterator[str]:
         yield f'plural: "{app.plural}" is a command already: {", ".join(COMMANDS)}'
     if right("noun", "plural") and app.noun == app.plural:
         yield f'plural: has to differ from the noun "{app.noun}"'
+    if right("web", "noun"):
+        for name in app.web.documents.keys() & {*_WEB_ROUTES, app.noun}:
+            yield f'web.documents: "{name}" is a route of the web server already'
     options = app.command_line.options if right("command_line") else ()
     if right("noun") and app.noun in (*_TAKEN, *options):
         told = (
@@ -307,13 +317,16 @@ def _faults_of_page(app: Any) -> Iterator[str]:
         return
     from rpc.page import ObjectType, PageFaults, PageMethod, PageSpec
 
-    strange = [f"objects[{n!r}]" for n, one in app.objects.items() if type(one) is not ObjectType]
+    given: list[tuple[str, Any, Any, type[Any]]]
+    given = [("objects", name, one, ObjectType) for name, one in app.objects.items()]
+    given += [("methods", place, one, PageMethod) for place, one in enumerate(app.methods)]
+    strange = [
+        f"{what}[{at!r}]: has to be {kind.__name__}(...), of rpc.page"
+        for what, at, one, kind in given
+        if type(one) is not kind
+    ]
     if strange:
-        yield from (f"{name}: has to be ObjectType(...), of rpc.page" for name in strange)
-        return
-    strange = [f"methods[{n}]" for n, one in enumerate(app.methods) if type(one) is not PageMethod]
-    if strange:
-        yield from (f"{name}: has to be PageMethod(...), of rpc.page" for name in strange)
+        yield from strange
         return
     try:
         PageSpec(**page_arguments(app, lambda *shown: {}))
@@ -326,6 +339,7 @@ def page_arguments(app: Any, view: Callable[..., Any]) -> dict[str, Any]:
     return {
         "noun": app.noun,
         "view": view,
+        "view_form": app.view_form,
         "roles": app.roles or {"user": ()},
         "user": next(iter(app.roles), "user"),
         "objects": app.objects,
@@ -431,7 +445,8 @@ def attempt(what: str, default: T, function: Callable[..., T], *arguments: Any) 
     try:
         return function(*arguments)
     except Exception:  # of whatever kind: it is the application's own, and must not end the call
-        logger.exception("application function failed, going on without", extra={"function": what})
+        told = "application function %s failed, going on without"
+        logger.exception(told, what, extra={"function": what})
         return default
 
 
@@ -456,7 +471,13 @@ def texts_from(
 
 
 def _raised(error: Exception, *, with_text: bool) -> str:
-    text = f": {' '.join(str(error).split())}" if with_text else ""
+    told = str(error)
+    if isinstance(error, ValidationError):
+        from state.shared import explained
+
+        places = (f"{'.'.join(map(str, one['loc']))} {explained(one)}" for one in error.errors())
+        told = f"{error.title}: {', '.join(places)}"
+    text = f": {' '.join(told.split())}" if with_text else ""
     return f"{type(error).__name__}{text} ({place_of(error.__traceback__)})"
 
 

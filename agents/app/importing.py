@@ -1,7 +1,7 @@
 """How modules are imported: late, with the garbage collector paused, and which ones are the framework's."""
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -70,10 +70,21 @@ def missing_extra(extra: str, plugins: Iterable[str]) -> str | None:
         extra: The extra of the wheel that has them.
         plugins: The plugins, as ``openai``.
     """
-    missing = [name for name in plugins if not is_installed(f"livekit.plugins.{name}")]
+    modules = {f"livekit.plugins.{name}": f"livekit-plugins-{name}" for name in plugins}
+    return missing_modules(extra, modules)
+
+
+def missing_modules(extra: str, modules: Mapping[str, str]) -> str | None:
+    """Return what to install if a module is missing; ``None`` if all are there.
+
+    Args:
+        extra: The extra of the wheel that has them.
+        modules: The names of their distributions, by module.
+    """
+    missing = [distribution for module, distribution in modules.items() if not is_installed(module)]
     if not missing:
         return None
-    names = ", ".join(f"livekit-plugins-{name}" for name in missing)
+    names = ", ".join(missing)
     return f"{names}: not installed: python -m pip install 'typed-handoffs[{extra}]'"
 
 

@@ -1,15 +1,16 @@
 """The metadata of a LiveKit job, typed."""
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import ErrorDetails
 
 from agents.app.faults import InputError
 from agents.app.parts import Channel
 from rpc.gateway.errors import BadJson
 from rpc.gateway.strict_json import read
+from state.shared import explained
 
 _SHOWN = 40
 """How many characters of an unknown field's name are repeated."""
@@ -92,12 +93,12 @@ def _form(noun: str) -> type[_Fields]:
     return create_model("Metadata", __base__=_Fields, state_id=state_id)
 
 
-def _readable(fault: Mapping[str, Any], form: type[_Fields]) -> str:
+def _readable(fault: ErrorDetails, form: type[_Fields]) -> str:
     name = str(fault["loc"][0])
     if fault["type"] == "extra_forbidden":
         there = ", ".join(field.alias or known for known, field in form.model_fields.items())
         return f'there is no field "{_shown(name)}": there are {there}'
-    return f"{name}: {str(fault['msg']).lower()}"
+    return f"{name}: {explained(fault)}"
 
 
 def _shown(name: str) -> str:

@@ -1,7 +1,6 @@
 """Runs a LiveKit server on this machine, for development and tests: on loopback only, ended with its owner.
 
-It needs the server's program, which ``make .tools/livekit-server`` builds. It is not meant for real
-users: its keys are public.
+It needs the server's program. It is not meant for real users: its keys are public.
 """
 
 import asyncio
@@ -26,12 +25,19 @@ API_SECRET = "everybody-knows-this-one-so-it-guards-nothing"
 """The keys of a server that only this machine reaches; a worker refuses them for any other
 address."""
 
-BUILD_COMMAND = "make .tools/livekit-server"
-
 USUAL_PORT = 7880
 
-_BUILT = Path(__file__).parents[2] / ".tools" / "livekit-server"
 _PROGRAM = "livekit-server"
+_ROOT = Path(__file__).parents[2]
+_BUILT = _ROOT / ".tools" / _PROGRAM
+
+HOW_TO_GET = (
+    "make .tools/livekit-server builds it"
+    if (_ROOT / "Makefile").is_file()  # a clone, not an installed package
+    else "https://github.com/livekit/livekit/releases has it"
+)
+"""Where the program comes from, for messages."""
+
 _HOST = "127.0.0.1"
 
 _ROOM = {"auto_create": True, "empty_timeout": 30, "departure_timeout": 5}
@@ -67,6 +73,27 @@ def find_program() -> Path | None:
         return _BUILT
     found = shutil.which(_PROGRAM)
     return Path(found) if found else None
+
+
+def program_of(named: Path | None) -> Path:
+    """Return the program of a LiveKit server: the one that is named, or one that is found.
+
+    Raises:
+        ServerFaults: There is none, or it is no program.
+    """
+    program = named or find_program()
+    if program is None:
+        raise ServerFaults(
+            [
+                "There is no LiveKit server: set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET,"
+                f" put {_PROGRAM} on the PATH, or name it by --server FILE ({HOW_TO_GET})."
+            ]
+        )
+    if not program.exists():
+        raise ServerFaults([f"--server: there is no file {program} ({HOW_TO_GET})"])
+    if program.is_dir() or not os.access(program, os.X_OK):
+        raise ServerFaults([f"--server: {program} is no program of a LiveKit server"])
+    return program
 
 
 class LocalServer:

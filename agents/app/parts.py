@@ -10,7 +10,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from agents.app.words import Words
 
@@ -26,6 +26,9 @@ C = TypeVar("C")
 
 Channel: TypeAlias = Literal["terminal", "phone", "web_voice", "web_text"]
 """How users talk to agents."""
+
+
+JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +178,10 @@ class Rooms(Generic[S, C]):
         comment: Words the agents' comment on changes that the user made in a client; without it
             they are not commented on.
         terms: Words that speech-to-text should know, for a context.
+        sentences: Sentences that users may say, for a context, by the kind of answer that is
+            expected, ``open`` among them: local speech-to-text hears what these are made of, and
+            cannot be used without them.
+        written: Writes what it heard, words in lower case, as it is typed: with digits, for instance.
         words: The sentences that are said about the call itself.
     """
 
@@ -182,6 +189,8 @@ class Rooms(Generic[S, C]):
     choices: "Callable[[Call[S, C]], Sequence[str]] | None" = None
     comment: Callable[[Changes[S, C]], Comment | None] | None = None
     terms: Callable[[C], Sequence[str]] = lambda context: ()
+    sentences: Callable[[C], Mapping[str, Sequence[str]]] | None = None
+    written: Callable[[str], str] = str
     words: Words = field(default_factory=Words)
 
 
@@ -196,6 +205,26 @@ class Phone(Generic[S, C]):
 
     caller_number: "Callable[[SharedState[S, C], str], Awaitable[object]] | None" = None
     transfer_to: Callable[[C], str | None] = lambda context: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Web(Generic[S, C]):
+    """Options of the web server.
+
+    Args:
+        page: The folder of the built page.
+        documents: What anybody may read below ``/api/``, by name: each a function of the context that
+            returns JSON. Called in threads.
+        live: What staff may change while calls run, by name: each a function of the context, the present
+            values and those that were sent, which returns the new values. It raises ``Rejected`` for
+            what cannot be set.
+    """
+
+    page: Path | None = None
+    documents: Mapping[str, Callable[[C], JsonValue]] = field(default_factory=dict)
+    live: Mapping[str, Callable[[C, JsonObject, JsonObject], JsonObject]] = field(
+        default_factory=dict
+    )
 
 
 class Fields(BaseModel):

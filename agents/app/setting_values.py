@@ -1,8 +1,9 @@
 """Validators of settings' values, with messages that say what is wrong."""
 
+import re
 from datetime import datetime
-from ipaddress import ip_address
-from typing import Annotated
+from ipaddress import ip_address, ip_network
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
@@ -21,7 +22,8 @@ KEY_BYTES = 32
 """The shortest API secret for a server that others can reach, in characters."""
 
 _OPENAI_HOST = "api.openai.com"
-_NOWHERE = ("", "sqlite:", "sqlite://", "sqlite:///", "sqlite:///:memory:")
+_IN_MEMORY = ":memory:"
+_DATABASE = re.compile(r"(sqlite(\+pysqlite)?:///|postgres(ql)?(\+psycopg)?://)\S")
 _YEARS = range(2000, 2101)
 
 
@@ -82,10 +84,14 @@ def check_database(address: str | None) -> str | None:
     """Validate the address of a database that outlives the process.
 
     Raises:
-        ValueError: It is empty, or a database in memory.
+        ValueError: It is none, or a database in memory. The message does not repeat it: it may hold
+            a password.
     """
-    if address is not None and address.partition("?")[0].strip() in _NOWHERE:
-        raise ValueError(f'"{address}" names no database: write it like sqlite:///orders.db')
+    if address is not None and (not _DATABASE.match(address) or _IN_MEMORY in address):
+        raise ValueError(
+            "is not the address of a stored database: write it like sqlite:///file.db,"
+            " sqlite:////absolute/file.db or postgresql://user:password@host/name"
+        )
     return address
 
 
@@ -100,6 +106,62 @@ def check_livekit_url(url: str) -> str:
         ("ws", "wss"),
         "is not the address of a LiveKit server: write it like wss://name.livekit.cloud",
     )
+
+
+def check_public_url(url: str | None) -> str | None:
+    """Validate the address by which clients reach the LiveKit server.
+
+    Raises:
+        ValueError: It is not valid.
+    """
+    return None if url is None else check_livekit_url(url)
+
+
+def check_origins(text: str) -> str:
+    """Validate a list of origins.
+
+    >>> check_origins("https://example.com, http://localhost:5173")
+    'https://example.com,http://localhost:5173'
+
+    Raises:
+        ValueError: It is not a list of origins.
+    """
+    none = "is not a list of origins: write it like https://example.com, http://localhost:5173"
+    found = listed(text)
+    for origin in found:
+        parts = urlsplit(_address(origin, ("http", "https"), none))
+        if origin != f"{parts.scheme}://{parts.netloc}".lower():
+            raise ValueError(none)
+    return ",".join(found)
+
+
+def check_networks(text: str) -> str:
+    """Validate a list of addresses and networks.
+
+    >>> check_networks("127.0.0.1, 10.0.0.0/8")
+    '127.0.0.1,10.0.0.0/8'
+
+    Raises:
+        ValueError: It is not such a list.
+    """
+    found = listed(text)
+    for one in found:
+        try:
+            ip_network(one)
+        except ValueError:
+            raise ValueError(
+                "is not a list of addresses: write it like 127.0.0.1, 10.0.0.0/8"
+            ) from None
+    return ",".join(found)
+
+
+def listed(text: str) -> list[str]:
+    """Return the parts of a list that is separated by commas.
+
+    >>> listed(" a, b,")
+    ['a', 'b']
+    """
+    return [one for one in map(str.strip, text.split(",")) if one]
 
 
 def _address(url: str, schemes: tuple[str, ...], none: str) -> str:
@@ -144,6 +206,56 @@ def check_voices(text: str) -> str:
             raise ValueError("is not a list of voices: write it like payment=NAME, feedback=NAME")
     return text
 
+
+CHANNELS = ("web", "phone")
+"""The channels whose turn taking can differ."""
+
+
+def by_channel(text: str) -> dict[str, float]:
+    """Read a number for all channels, or one for each.
+
+    >>> by_channel("0.5"), by_channel("phone=0.7, web=0.4")
+    ({'web': 0.5, 'phone': 0.5}, {'phone': 0.7, 'web': 0.4})
+
+    Raises:
+        ValueError: It is neither.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) == 1 and "=" not in text:
+        return dict.fromkeys(CHANNELS, float(text))
+    pairs = [[half.strip() for half in part.partition("=")] for part in parts]
+    found = {name: float(value) for name, _, value in pairs}
+    if len(parts) != len(CHANNELS) or found.keys() != set(CHANNELS):
+        raise ValueError
+    return found
+
+
+def number_by_channel(low: float, high: float, *, whole: bool = False) -> AfterValidator:
+    """Make a validator of a number for all channels, or one for each.
+
+    Args:
+        low: The smallest value.
+        high: The largest value.
+        whole: Whether it has to be a whole number.
+    """
+
+    def check(text: str) -> str:
+        try:
+            values = by_channel(text).values()
+        except ValueError:
+            raise ValueError(
+                "is not a number, nor one for each channel: write it like web=1, phone=2"
+            ) from None
+        if not all(low <= value <= high and (value.is_integer() or not whole) for value in values):
+            number = "a whole number" if whole else "a number"
+            raise ValueError(f"has to be {number} from {low:g} to {high:g}")
+        return text
+
+    return AfterValidator(check)
+
+
+OnChannels = Literal["off", "on", "web", "phone"]
+"""Where something is on: nowhere, everywhere, or on one channel."""
 
 Address = Annotated[str, AfterValidator(check_address)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 from dotenv import dotenv_values
@@ -32,18 +33,26 @@ from agents.app.setting_values import (
     Address,
     Key,
     Name,
+    OnChannels,
     check_address,
     check_database,
     check_key,
     check_livekit_url,
     check_model,
+    check_networks,
+    check_origins,
+    check_public_url,
     check_voices,
     is_local_address,
     needs_key,
+    number_by_channel,
     parse_time,
 )
 
 _LIVEKIT = ("LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET")
+
+_SHORTEST_SECRET = 8
+"""Redacting a shorter text would leave nothing readable, and hide nothing."""
 
 _DEVKEY = "devkey"
 """The key of every livekit-server 1.13.5 started with ``--dev``."""
@@ -93,21 +102,44 @@ class AppSettings(BaseSettings):
         health_host: The address that serves health and metrics; 0.0.0.0 is every interface.
         health_port: The port of the health check; 0 is any free one.
         metrics_port: The port of the Prometheus metrics; without it they are not served.
-        stt: The speech-to-text provider: ``deepgram``, ``openai`` or ``none``; Deepgram by default
-            if its key is set.
+        web_host: The address that the web server listens on; 0.0.0.0 is every interface.
+        web_port: The web server's port; 0 is any free one.
+        web_page: The folder of the built page; the application's own by default.
+        web_origins: The origins of other pages that may call the web server with its cookie, separated by
+            commas: ``https://example.com``.
+        web_proxies: The addresses or networks of proxies whose ``X-Forwarded-For`` and
+            ``X-Forwarded-Proto`` are believed, separated by commas.
+        web_livekit_url: The address by which pages reach the LiveKit server; ``LIVEKIT_URL`` by default.
+        staff_password_hash: The hash of the password of staff, as ``staff-password`` makes it; without
+            it the web server serves no staff.
+        stt: The speech-to-text provider: ``deepgram``, ``openai``, ``local`` (on this machine, for
+            trying and testing) or ``none``; Deepgram by default if its key is set.
         stt_model: The speech-to-text model's name.
         stt_base_url: The speech-to-text server; the provider's own by default.
         stt_fallback: The fallback provider of speech-to-text.
         stt_fallback_model: The fallback model's name.
-        tts: The text-to-speech provider: ``cartesia``, ``openai`` or ``none``; Cartesia by default
-            if its key is set.
-        tts_model: The text-to-speech model's name.
+        tts: The text-to-speech provider: ``cartesia``, ``openai``, ``local`` (on this machine, for
+            trying and testing) or ``none``; Cartesia by default if its key is set.
+        tts_model: The text-to-speech model's name; of ``local`` the program, ``espeak-ng`` or
+            ``flite``.
         tts_base_url: The text-to-speech server; the provider's own by default.
         tts_voice: The provider's voice; its default one if not set.
         tts_voices: Voices of single agents: ``payment=NAME, feedback=NAME``.
         tts_fallback: The fallback provider of text-to-speech.
         tts_fallback_model: The fallback model's name.
         tts_fallback_voice: The fallback's voice.
+        turn_min_delay: How long after the end of speech a turn ends, in seconds. This and the following
+            numbers are for every channel, or one for each: ``web=0.5, phone=0.6``.
+        turn_max_delay: How long it goes on instead if the turn detector expects more, in seconds.
+        turn_detector: Whether LiveKit's turn detector judges if the user has finished: ``on``, ``off``,
+            or only on ``web`` or ``phone``. It runs on this machine and takes about 290 MB.
+        interruption: How long the user must speak to interrupt an agent, in seconds.
+        interruption_words: How many words they must say to interrupt it.
+        resume_after: After how much silence an agent that was interrupted without words goes on, in
+            seconds; 0 if it does not.
+        vad_threshold: How sure voice activity detection must be that there is speech, from 0 to 1.
+        vad_silence: How much silence ends speech, in seconds.
+        noise_suppression: Whether noise is suppressed: ``on``, ``off``, ``web`` or ``phone``.
         language: The spoken language, as a code like ``en``.
         deepgram_api_key: Deepgram's key.
         cartesia_api_key: Cartesia's key.
@@ -147,12 +179,19 @@ class AppSettings(BaseSettings):
     health_host: Annotated[str, Field(min_length=1, max_length=255)] = "127.0.0.1"
     health_port: Annotated[int, Field(ge=0, le=65_535)] = 8081
     metrics_port: Annotated[int | None, Field(ge=1, le=65_535)] = None
-    stt: Literal["deepgram", "openai", "none"] | None = None
+    web_host: Annotated[str, Field(min_length=1, max_length=255)] = "127.0.0.1"
+    web_port: Annotated[int, Field(ge=0, le=65_535)] = 8000
+    web_page: Path | None = None
+    web_origins: Annotated[str, AfterValidator(check_origins)] = ""
+    web_proxies: Annotated[str, AfterValidator(check_networks)] = ""
+    web_livekit_url: Annotated[str | None, AfterValidator(check_public_url)] = None
+    staff_password_hash: Key | None = None
+    stt: Literal["deepgram", "openai", "local", "none"] | None = None
     stt_model: Name | None = None
     stt_base_url: Address | None = None
     stt_fallback: Literal["deepgram", "openai"] | None = None
     stt_fallback_model: Name | None = None
-    tts: Literal["cartesia", "openai", "none"] | None = None
+    tts: Literal["cartesia", "openai", "local", "none"] | None = None
     tts_model: Name | None = None
     tts_base_url: Address | None = None
     tts_voice: Name | None = None
@@ -160,6 +199,15 @@ class AppSettings(BaseSettings):
     tts_fallback: Literal["cartesia", "openai"] | None = None
     tts_fallback_model: Name | None = None
     tts_fallback_voice: Name | None = None
+    turn_min_delay: Annotated[str, number_by_channel(0, 10)] = "web=0.5, phone=0.6"
+    turn_max_delay: Annotated[str, number_by_channel(0, 30)] = "3"
+    turn_detector: OnChannels = "off"
+    interruption: Annotated[str, number_by_channel(0, 10)] = "web=0.5, phone=0.6"
+    interruption_words: Annotated[str, number_by_channel(0, 20, whole=True)] = "0"
+    resume_after: Annotated[str, number_by_channel(0, 30)] = "2"
+    vad_threshold: Annotated[str, number_by_channel(0.05, 0.95)] = "0.5"
+    vad_silence: Annotated[str, number_by_channel(0.05, 5)] = "0.55"
+    noise_suppression: OnChannels = "off"
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
     deepgram_api_key: SecretStr | None = Field(default=None, validation_alias="DEEPGRAM_API_KEY")
     cartesia_api_key: SecretStr | None = Field(default=None, validation_alias="CARTESIA_API_KEY")
@@ -188,16 +236,17 @@ class AppSettings(BaseSettings):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """All keys and secrets, to be redacted everywhere."""
+        """All keys and secrets, to be redacted everywhere; a shorter text is a placeholder."""
         keys = (
             self.openai_api_key,
             self.openai_fallback_api_key,
             self.livekit_api_secret,
             self.deepgram_api_key,
             self.cartesia_api_key,
+            self.staff_password_hash,
         )
         texts = (key.get_secret_value().strip() for key in keys if key is not None)
-        return tuple(text for text in texts if text)
+        return tuple(text for text in texts if len(text) >= _SHORTEST_SECRET)
 
     @classmethod
     def variable(cls, field: str) -> str:
@@ -276,16 +325,19 @@ class AppSettings(BaseSettings):
 
     @classmethod
     def unknown(cls) -> tuple[str, ...]:
-        """List the variables in the environment and in ``.env`` that have our prefix and are not settings."""
+        """Name the variables in the environment and in ``.env`` that have our prefix and are no settings."""
         known = {cls.variable(name) for name in cls.model_fields}
         prefix = cls._prefix()
-        return tuple(
-            sorted(
-                name
-                for name in {*_written(), *os.environ}
-                if prefix and name.upper().startswith(prefix) and name.upper() not in known
-            )
-        )
+        found = [
+            name
+            for name in sorted({*_written(), *os.environ})
+            if prefix and name.upper().startswith(prefix) and name.upper() not in known
+        ]
+        if not found:
+            return ()
+        from state.documents.faults import did_you_mean
+
+        return tuple(f"there is no setting {name}{did_you_mean(name, known)}" for name in found)
 
     @classmethod
     def _prefix(cls) -> str:
@@ -298,7 +350,9 @@ class AppSettings(BaseSettings):
             where = f"--{name}"
         else:
             where = cls.variable(name) if name in cls.model_fields else name
-        return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
+        from state.shared import explained  # only a faulty setting needs it
+
+        return f"{where}: {explained(fault)}"
 
 
 _Form = TypeVar("_Form", bound=AppSettings)

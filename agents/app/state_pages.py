@@ -13,6 +13,7 @@ from rich.table import Table
 
 from agents.app.app import AnyApp
 from agents.app.console.wording import cost_line, speaker_name
+from agents.app.declaration import of_kind
 from agents.app.parts import ListedState
 from agents.app.terminal.summary import as_text
 from agents.app.transcript import MomentKind, StoredCall, author_of
@@ -33,7 +34,7 @@ def listing(app: AnyApp, listed: Sequence[ListedState[Any]]) -> str:
     """Format states as a table, as the application says or one line each."""
     unread = [f"{one.id} cannot be read: {one.fault}" for one in listed if one.state is None]
     if app.terminal.listing is not None:
-        return "\n".join([app.terminal.listing(listed), *unread])
+        return "\n".join([of_kind("terminal.listing", app.terminal.listing(listed), str), *unread])
     table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False)
     keys = [("No.", app.noun.capitalize(), "Agent")]
     keys += [(one.number, one.id, one.agent or "") for one in listed]
@@ -54,7 +55,7 @@ def listing(app: AnyApp, listed: Sequence[ListedState[Any]]) -> str:
 def page(app: AnyApp, state: Any, view: Mapping[str, JsonValue]) -> str:
     """Format one state, as the application says or as its summary."""
     if app.terminal.text is not None:
-        return app.terminal.text(state)
+        return of_kind("terminal.text", app.terminal.text(state), str)
     summary = app.summary_of(view)
     title = ": ".join(filter(None, (summary.title, summary.status)))
     return f"{title}\n\n{as_text(summary.rows, width())}"

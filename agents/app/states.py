@@ -24,7 +24,7 @@ from state.shared import (
     write_state,
 )
 
-SYSTEM, STAFF = "house", "staff"
+SYSTEM, STAFF = "system", "staff"
 """The actors of changes that neither an agent nor the user makes."""
 
 _SIGNS = "abcdefghjkmnpqrstuvwxyz23456789"

@@ -30,7 +30,7 @@ from agents.app.app import App, Environment, NewState
 from agents.app.clock import in_zone
 from agents.app.job_metadata import JobMetadata
 from agents.app.join.client import ClientEvent, RoomClient, SaidText, TurnNotice
-from agents.app.livekit_server import BUILD_COMMAND, LocalServer, find_program
+from agents.app.livekit_server import HOW_TO_GET, LocalServer, find_program
 from agents.app.models.choice import language_model, models_of_agents
 from agents.app.parts import C, S
 from agents.app.rooms.media import Media
@@ -310,7 +310,7 @@ def livekit_program() -> Path:
     if program := find_program():
         return program
     missing = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-    missing(f"there is no LiveKit server here: {BUILD_COMMAND}")
+    missing(f"there is no livekit-server here: {HOW_TO_GET}")
 
 
 @cache

@@ -38,8 +38,11 @@ from state.shared import (
 
 logger = logging.getLogger(__name__)
 
-USER, SYSTEM = "guest", "house"
+USER, SYSTEM = "user", "system"
 """The author of the user's entries, and of entries that are not words; the values are stored."""
+
+_USER_BEFORE = "guest"
+"""What earlier releases stored for the user."""
 
 _MOST_UNWRITTEN = 1000
 
@@ -456,7 +459,7 @@ def author_of(moment: Moment, user: str) -> str:
         moment: The entry.
         user: The role of the user.
     """
-    return user if moment.who == USER else moment.who
+    return user if moment.who in (USER, _USER_BEFORE) else moment.who
 
 
 def transcript_data(

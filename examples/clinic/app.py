@@ -14,7 +14,8 @@ from agents.app.parts import CommandLine, Forgetting, Replay, Rooms, Stored, Ter
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
-from examples.clinic.page import BOOK, ROLES, comment, view
+from examples.clinic.page import BOOK, ROLES, VisitView, comment, view
+from examples.clinic.speech import sentences, written
 from examples.clinic.visit import ClinicState
 
 
@@ -59,13 +60,19 @@ APP: App[ClinicState, Clinic] = App(
     graph=DESK,
     policy=policy,
     view=view,
+    view_form=VisitView,
     roles=ROLES,
     methods=(BOOK,),
     model=model,
     title=lambda clinic: clinic.facts.name,
     stored=Stored(refuse_resume=lambda visit, clinic: "is over" if visit.arrived else None),
     forgetting=Forgetting(keep=without_patient, identifying=("name", "phone", "member_id")),
-    rooms=Rooms(attributes=lambda visit: {"stage": visit.stage}, comment=comment),
+    rooms=Rooms(
+        attributes=lambda visit: {"stage": visit.stage},
+        comment=comment,
+        sentences=sentences,
+        written=written,
+    ),
     terminal=Terminal(zone=lambda visit, clinic: ZoneInfo(clinic.facts.timezone)),
     replay=Replay(settings=lambda folder: {"calendar": folder / "calendar.db"}),
     command_line=CommandLine(help="Maple Street Dental: a front desk of four agents."),

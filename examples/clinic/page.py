@@ -6,12 +6,36 @@ from agents.app.parts import Changes, Comment
 from examples.clinic.actions import book
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import CheckIn, ChooseSlot, SetPhone, SetReason
-from examples.clinic.visit import ClinicState, spoken
+from examples.clinic.visit import ClinicState, Reason, Stage, spoken
 from rpc.gateway import Caller, Request
 from rpc.page import PageMethod, Session
 
 PATIENT, STAFF = "patient", "staff"  # the patient is the user; staff have a token that says so
 ROLES = {PATIENT: (SetPhone, SetReason, ChooseSlot), STAFF: (CheckIn,)}
+
+
+class PatientView(BaseModel, extra="forbid"):
+    """A patient: of the telephone number only the last digits."""
+
+    name: str
+    phone: str
+
+
+class VisitView(BaseModel, extra="forbid"):
+    """A visit as clients see it. Times are ISO 8601 with offset."""
+
+    visit_id: str
+    version: int
+    active_agent: str | None
+    stage: Stage
+    patient: PatientView | None
+    reason: Reason | None
+    wanted: str | None
+    slot: str | None
+    plan: str | None
+    text_sent: str | None
+    rating: int | None
+    arrived: bool
 
 
 def view(visit: ClinicState, version: int, agent: str | None) -> dict[str, JsonValue]:

@@ -367,7 +367,7 @@ def test_an_order_that_is_not_there_is_wrong_use(
     [
         ("sqlite:///broken.db", "the file is no database"),
         ("sqlite:///not-there.db", "there is no such file"),
-        ("orders.db", "its address has to be sqlite:///path"),
+        ("orders.db", "--database: is not the address of a stored database"),
     ],
 )
 def test_a_database_that_cannot_be_used_is_one_line(

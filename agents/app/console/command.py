@@ -16,6 +16,7 @@ from agents.app.console.event_lines import EventLines
 from agents.app.console.plain import Transcript
 from agents.app.console.wording import Lost, closing_lines, view_of_call
 from agents.app.declaration import named_faults
+from agents.app.live import LiveSettings
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.parts import C, S
 from agents.app.settings import AppSettings
@@ -68,6 +69,8 @@ class ConsoleConversation:
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
         llm_by_agent: Language models of single agents.
         store: Holds the state, if it is stored.
+        lost: Why the call has lost its state.
+        live: The settings that staff change while the call runs.
     """
 
     call: Call[Any, Any]
@@ -78,6 +81,7 @@ class ConsoleConversation:
     llm_by_agent: Mapping[str, LLM[Any]] = field(default_factory=dict)
     store: SqlStore | None = None
     lost: Lost | None = None
+    live: LiveSettings = field(default_factory=LiveSettings)
     """How the call has lost its state, if it has."""
     unheard: OSError | None = None
     """Why stdout can no longer be written to."""
@@ -125,6 +129,7 @@ class ConsoleConversation:
             with suppress(StateError):  # the database cannot be read now: try again later
                 if not await self.store.holds(self._state_id):
                     self.state_lost()
+            await self.live.refresh(self.store)
 
     async def _turns(self) -> None:
         await self.call.answered()
@@ -204,7 +209,9 @@ def run_console(
     else:
         log_to_stderr(settings.secrets)
     return asyncio.run(
-        _converse(app, settings, context, state_id, events, on_screen, again, recording)
+        _converse(
+            app, settings, context, environment.live, state_id, events, on_screen, again, recording
+        )
     )
 
 
@@ -212,6 +219,7 @@ async def _converse(
     app: App[S, C],
     settings: AppSettings,
     context: C,
+    live: LiveSettings,
     state_id: str | None,
     events: bool,
     on_screen: bool,
@@ -221,6 +229,7 @@ async def _converse(
     model = language_model(app, context, settings)
     own = models_of_agents(app, context, settings)
     async with open_store(app, settings.database, app.owner_of(context)) as store:
+        await live.refresh(store)
         if state_id is None:
             shared = await new_state(app, store, context, "terminal")
         else:
@@ -240,6 +249,7 @@ async def _converse(
             typed=typing,
             llm_by_agent=own,
             store=store,
+            live=live,
         )
         record = CallRecord(
             call, store, channel="terminal", words=settings.transcript, lost=talk.state_lost

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from agents.app.app import AnyApp
 from agents.app.console.wording import Lost, view_of_call
+from agents.app.declaration import named_faults
 from agents.app.terminal.json_lines import json_line
 from agents.handoff import (
     Call,
@@ -115,5 +116,7 @@ class EventLines:
         self._write(end)
 
     def _write(self, data: JsonValue) -> None:
-        self._out.write(json_line(data) + "\n")
+        with named_faults("view"):  # nothing else in it is the application's
+            line = json_line(data)
+        self._out.write(f"{line}\n")
         self._out.flush()

@@ -16,6 +16,7 @@ from agents.app.faults import InputError
 from agents.app.parts import Fields
 from state.documents.document import Entries, Items, Text, Value, line_at, read_document, read_text
 from state.documents.faults import DocumentFaults, Fault, did_you_mean
+from state.shared import explained
 
 T = TypeVar("T")
 
@@ -233,8 +234,7 @@ def _fault(fault: Any, document: Value, source: str, form: TypeAdapter[Any]) -> 
     line = line_at(document, steps)
     if fault["type"] == "missing":
         return Fault(source, line, f'{_what(steps[:-1])} needs "{steps[-1]}"')
-    message = str(fault["msg"]).removeprefix("Value error, ")
-    return Fault(source, line, f"{_what(steps)}: {message[:1].lower()}{message[1:]}")
+    return Fault(source, line, f"{_what(steps)}: {explained(fault)}")
 
 
 def _what(steps: Sequence[int | str]) -> str:

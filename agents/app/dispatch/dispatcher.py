@@ -221,13 +221,16 @@ class Dispatcher:
             there = await self.participants(room.name)
             if not has_user(there) or has_agent(there):
                 continue
-            asked = await _with_retries(
-                partial(self._server.agent_dispatch.list_dispatch, room.name)
-            )
+            asked = await self.dispatches(room.name)
             ours = [one for one in asked if one.agent_name == agent_name]
             if ours and not any(one.state.jobs for one in ours):
                 found[ours[-1].id] = (room.name, ours[-1].metadata)
         return found
+
+    async def dispatches(self, room: str) -> Sequence[api.AgentDispatch]:
+        """List the dispatches of a room."""
+        listed = await _with_retries(partial(self._server.agent_dispatch.list_dispatch, room))
+        return list(listed)
 
     async def dispatch(self, room: str, agent_name: str, metadata: str) -> None:
         """Dispatch an agent to a room."""

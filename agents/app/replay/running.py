@@ -27,7 +27,7 @@ from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, check_model
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.handoff import Call, HandedOver, HandoffRefused, Said, ToolUsed
 from agents.testing import Clock, Conversation, ConversationError, Ids, ScriptError, Turn
-from state.shared import SharedState, StateError
+from state.shared import SharedState, StateError, explained
 
 _Models: TypeAlias = tuple[LLM[Any], dict[str, LLM[Any]]]
 
@@ -353,7 +353,9 @@ def shared_from(app: App[S, C], file: ConversationFile, context: C) -> SharedSta
     except StateError as error:
         raise _no_such_state(app, file, f"{error.code}: {error.message}") from None
     except ValidationError as error:
-        why = "; ".join(fault["msg"] for fault in error.errors())
+        why = "; ".join(
+            f"{'.'.join(map(str, fault['loc']))}: {explained(fault)}" for fault in error.errors()
+        )
         raise _no_such_state(app, file, why) from None
     speaker: str | None = given.get("active_agent")
     wanted = comparable(given, app.noun, app.replay.generated)

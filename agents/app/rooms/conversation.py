@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic
 
 from livekit import rtc
 from livekit.agents.llm import LLM
+from pydantic import JsonValue
 
 from agents.app.parts import C, Channel, S
 from agents.app.rooms.page import Page
@@ -14,9 +15,20 @@ from agents.app.rooms.process_context import ProcessContext
 from agents.app.rooms.resume_codes import resume_code
 from agents.app.rooms.silence import STALL_S, SilenceTimer, StallTimer
 from agents.app.rooms.state_of_call import Opened
+from agents.app.rooms.turn_times import TurnTimes
 from agents.app.transcript import CallRecord
 from agents.app.words import Words
-from agents.handoff import Call, Ended, Event, Heard, TurnWithdrawn, YourTurn, stop
+from agents.handoff import (
+    Call,
+    Ended,
+    Event,
+    Heard,
+    MicrophoneMode,
+    PushToTalk,
+    TurnWithdrawn,
+    YourTurn,
+    stop,
+)
 from rpc.page import Session
 
 logger = logging.getLogger(__name__)
@@ -41,6 +53,9 @@ class RoomConversation(Generic[S, C]):
         ended: Called when the call has ended.
         lost: Called when the user can no longer be heard or spoken to; without it the call
             continues as text.
+        microphone_mode: The microphone's mode at first.
+        mode_changed: Called when the user's client has changed it.
+        last: The commands that do the user's last state again.
     """
 
     def __init__(
@@ -54,6 +69,9 @@ class RoomConversation(Generic[S, C]):
         present: Callable[[], bool],
         ended: Callable[[Ended], None],
         lost: Callable[[], None] | None = None,
+        microphone_mode: MicrophoneMode = "open",
+        mode_changed: Callable[[MicrophoneMode], None] = lambda mode: None,
+        last: Sequence[Mapping[str, JsonValue]] = (),
     ) -> None:
         self._process = process
         self._room = room
@@ -62,6 +80,8 @@ class RoomConversation(Generic[S, C]):
         self._present = present
         self._on_end = ended
         self._lost = lost
+        self._microphone_mode: MicrophoneMode = microphone_mode
+        self._mode_changed = mode_changed
         self._model: LLM[Any] = process.model()
         self._models = process.models()
         self.call: Call[S, C] = process.app.call(
@@ -87,8 +107,10 @@ class RoomConversation(Generic[S, C]):
             state_id=opened.shared.state_id,
             agent=process.app.name,
             resume_code=code,
+            last=last,
             spoken=opened.prior.spoken,
             store=self._record.say,
+            turns=self._turns if process.media.is_spoken(channel) else None,
         )
         self.page = Page(
             process.app,
@@ -101,6 +123,13 @@ class RoomConversation(Generic[S, C]):
             touched=self._silence.reset,
         )
         self.call.subscribe(self._on_event)
+        TurnTimes(
+            self.call,
+            prefix=process.app.prefix,
+            room=room.name,
+            channel=channel,
+            measured=process.measured,
+        )
 
     @property
     def words(self) -> Words:
@@ -118,7 +147,16 @@ class RoomConversation(Generic[S, C]):
             self.channel,
             self._lost,
             llm_by_agent=self._models,
+            microphone_mode=self._microphone_mode,
         )
+        if self.call.push_to_talk is not None:
+            self.call.push_to_talk.on_mode_changed(self._mode_changed)
+
+    def user_left(self) -> None:
+        """The user's client is gone: stop waiting for them, commit what they were saying."""
+        self.stop_waiting()
+        if self.call.push_to_talk is not None:
+            self.call.push_to_talk.user_left()
 
     def stop_waiting(self) -> None:
         """Stop the silence timer."""
@@ -180,8 +218,10 @@ class RoomConversation(Generic[S, C]):
 
     def _is_speaking(self) -> bool:
         call = self.call
-        return call.user_speech.speaking or (
-            call.can_speak and call.session.agent_state == "speaking"
+        return (
+            call.user_holds
+            or call.user_speech.speaking
+            or (call.can_speak and call.session.agent_state == "speaking")
         )
 
     def _on_stalled(self) -> None:
@@ -189,9 +229,19 @@ class RoomConversation(Generic[S, C]):
         self.call.hang_up()
         self.call.end("failed")
 
+    def _turns(self) -> PushToTalk | None:
+        return self.call.push_to_talk
+
     def _remind(self) -> None:
-        self.call.speak(self.words.still_there)
+        if self.call.user_holds:
+            self._silence.reset()
+            self._silence.start()
+        else:
+            self.call.speak(self.words.still_there)
 
     def _end_silent_call(self) -> None:
+        if self.call.user_holds:
+            self._silence.start()
+            return
         self.call.close_after_reply("user_left")
         self.call.speak(self.words.user_silent)

@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from livekit.agents import JobContext, JobProcess
 from livekit.agents.llm import LLM
@@ -18,8 +18,17 @@ from agents.app.dispatch.dispatcher import MAX_TRIES
 from agents.app.dispatch.replacement import replace_this_job
 from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
+from agents.app.live import LiveSettings
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
-from agents.app.models.speech import SpeechModels, missing_for_speech, speech_models
+from agents.app.models.speech import (
+    FOR_TRYING,
+    SpeechModels,
+    language_models_of,
+    missing_for_speech,
+    speech_models,
+    uses_local,
+)
+from agents.app.models.turn_taking import turn_taking
 from agents.app.parts import C, S
 from agents.app.rooms.lost import tell_staff
 from agents.app.rooms.media import Media
@@ -31,8 +40,12 @@ from agents.app.setting_values import LOCAL
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import open_store
 from agents.app.terminal.signals import LEAVE_WHEN_OVER
+from agents.app.turn_metrics import report_turn
 from rpc.gateway import cap_incoming
 from state.shared import StateError
+
+if TYPE_CHECKING:
+    from agents.app.local_speech.language_models import LanguageModels
 
 T = TypeVar("T")
 
@@ -49,11 +62,15 @@ class Prepared(Generic[C]):
         settings: The settings.
         context: The context of the rules.
         local: The local model, if it is the configured one: it may take a moment to build.
+        live: The settings that staff change while calls run.
+        language_models: What local speech-to-text hears, if it is configured.
     """
 
     settings: AppSettings
     context: C
     local: LLM[Any] | None
+    live: LiveSettings
+    language_models: "LanguageModels | None" = None
 
 
 def prepare_process(app: App[S, C], process: JobProcess) -> None:
@@ -63,10 +80,12 @@ def prepare_process(app: App[S, C], process: JobProcess) -> None:
         InputError: A call cannot be served; everything that is known to be wrong.
     """
     settings = app.settings.read()
-    context = app.make_context(Environment.of(settings))
+    environment = Environment.of(settings)
+    context = app.make_context(environment)
     app.rehearse(context)
     local = language_model(app, context, settings) if settings.model == LOCAL else None
-    process.userdata[_PREPARED] = Prepared(settings, context, local)
+    heard = language_models_of(app, context, settings)
+    process.userdata[_PREPARED] = Prepared(settings, context, local, environment.live, heard)
 
 
 async def serve_room(ctx: JobContext, app: App[S, C]) -> None:
@@ -203,11 +222,17 @@ class _Job(Generic[S, C]):
         await self._process.store.close()
 
 
-def _speech(app: App[S, C], settings: AppSettings, context: C, locale: str | None) -> SpeechModels:
+def _speech(app: App[S, C], prepared: Prepared[C], locale: str | None) -> SpeechModels:
+    settings, context = prepared.settings, prepared.context
     if locale is not None:
         settings = settings.model_copy(update={"language": locale})
     terms: Sequence[str] = attempt("rooms.terms", (), app.rooms.terms, context)
-    speech = speech_models(settings, agents=app.agents.agents, terms=terms)
+    speech = speech_models(
+        settings,
+        agents=app.agents.agents,
+        terms=terms,
+        language_models=prepared.language_models,
+    )
     if speech is None:
         raise SettingsFaults(["speech is not configured"])
     return speech
@@ -221,17 +246,24 @@ def _process_context(
     missing = missing_for_speech(settings)
     if missing:
         logger.info("rooms are text only: %s not set", ", ".join(missing))
+    elif uses_local(settings):
+        logger.warning(FOR_TRYING)
     return ProcessContext(
         app=app,
         context=context,
         store=open_store(app, settings.database, app.owner_of(context)),
         model=lambda: prepared.local or language_model(app, context, settings),
         models=lambda: models_of_agents(app, context, settings),
-        media=Media(None if missing else lambda: _speech(app, settings, context, locale)),
+        media=Media(
+            None if missing else lambda: _speech(app, prepared, locale),
+            partial(turn_taking, settings),
+        ),
         secret=secret.get_secret_value() if secret is not None else "",
         grace_s=settings.grace,
         words=settings.transcript,
         words_days=settings.transcript_days,
         agent=settings.agent_name,
         reply_limit_of=reply_limit_of,
+        live=prepared.live,
+        measured=report_turn,
     )

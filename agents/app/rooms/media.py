@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,11 @@ from livekit.agents.llm import LLM
 
 from agents.app.parts import Channel
 from agents.app.rooms.presence import Presence, has_microphone
-from agents.handoff import Call, start_text
+from agents.handoff import Call, Event, MicrophoneMode, YourTurn, start_text
 
 if TYPE_CHECKING:
     from agents.app.models.speech import SpeechModels
+    from agents.app.models.turn_taking import TurnTaking
 
 logger = logging.getLogger(__name__)
 
@@ -33,16 +35,26 @@ class Media:
 
     Args:
         speech: Builds them; ``None`` where none are configured.
+        turn_taking: Returns the turn taking of a channel; by default that of the models.
     """
 
-    def __init__(self, speech: "Callable[[], SpeechModels] | None") -> None:
+    def __init__(
+        self,
+        speech: "Callable[[], SpeechModels] | None",
+        turn_taking: "Callable[[Channel], TurnTaking] | None" = None,
+    ) -> None:
         self._build = speech
+        self._turn_taking = turn_taking
         self._speech: SpeechModels | None = None
 
     @property
     def has_speech(self) -> bool:
         """Whether speech is configured."""
         return self._build is not None
+
+    def is_spoken(self, channel: Channel) -> bool:
+        """Whether calls on a channel have audio."""
+        return channel != "web_text" and self._build is not None
 
     async def start(
         self,
@@ -53,6 +65,7 @@ class Media:
         channel: Channel,
         lost: Callable[[], None] | None = None,
         llm_by_agent: Mapping[str, LLM[Any]] = MappingProxyType({}),
+        microphone_mode: MicrophoneMode = "open",
     ) -> None:
         """Start the session of a call; its first agent greets.
 
@@ -65,11 +78,12 @@ class Media:
             lost: Called when the user can no longer be heard or spoken to; without it the call
                 continues as text.
             llm_by_agent: Language models of single agents.
+            microphone_mode: The microphone's mode at first.
 
         Raises:
             SpeechNotBuilt: The speech models could not be built.
         """
-        if channel == "web_text" or self._build is None:
+        if self._build is None or not self.is_spoken(channel):
             await start_text(call, model, llm_by_agent=llm_by_agent, room=room, user_identity=user)
             return
         # The audio plugins take a second to import, so only calls with speech load them.
@@ -77,8 +91,14 @@ class Media:
 
         try:
             self._speech = speech = self._build()
+            taking = self._turn_taking(channel) if self._turn_taking is not None else None
+            if taking is not None:
+                taking.tune(speech.vad)
+            turns = speech.turns if taking is None else taking.turns(speech.vad)
         except Exception as error:
             raise SpeechNotBuilt from error
+        if speech.expect is not None:
+            call.subscribe(partial(_tell_expected, speech.expect))
         await start_speech(
             call,
             model,
@@ -87,9 +107,11 @@ class Media:
             tts=speech.tts,
             vad=speech.vad,
             tts_by_agent=speech.tts_by_agent,
-            turns=speech.turns,
+            turns=turns,
+            noise_suppression=taking is not None and taking.noise_suppression,
             room=room,
             user_identity=user,
+            microphone_mode=microphone_mode,
             lost=lost,
         )
 
@@ -98,6 +120,11 @@ class Media:
         if self._speech is not None:
             await self._speech.aclose()
             self._speech = None
+
+
+def _tell_expected(expect: Callable[[str], None], event: Event) -> None:
+    if isinstance(event, YourTurn):
+        expect(event.expects)
 
 
 async def channel_of(presence: Presence, asked: Channel | None, media: Media) -> Channel:

@@ -231,7 +231,16 @@ class Page(Generic[S, C]):
             "expects": event.expects,
             **({"choices": [*named]} if named else {}),
             "text": your_turn(event.expects, named),
+            **self._latency(event),
         }
+
+    def _latency(self, event: YourTurn) -> dict[str, Any]:
+        """Return where the time went since the user's last words, if the answer was heard."""
+        latency = self._call.turns.latency
+        if latency is None or latency.turn != event.turn or latency.tts is None:
+            return {}
+        parts = {name: round(seconds * 1000) for name, seconds in latency.parts.items()}
+        return {"latency_ms": parts}
 
     # -- what the user does on the page -----------------------------------------------------------------
 
@@ -259,6 +268,9 @@ class Page(Generic[S, C]):
         # Not the user's turn: an agent speaks or is about to. The comment follows when that is
         # over.
         if call.ended is not None or not call.turns.is_user_turn:
+            return
+        if call.user_holds:
+            self._comment_soon()
             return
         if (comment := self._comments.next(call.state)) is not None:
             call.speak(comment.words, about=comment.about)

@@ -20,6 +20,7 @@ from typing import Any
 
 from livekit import api, rtc
 
+from agents.handoff import MicrophoneMode
 from rpc.gateway import USER, RoomService
 
 logger = logging.getLogger(__name__)
@@ -27,6 +28,9 @@ logger = logging.getLogger(__name__)
 ROLE, SEEN = "role", "seen"
 """The attribute with the role of participants other than the user, and one that is set only to make
 the server announce a participant; both after the application's prefix."""
+
+MICROPHONE = "microphone"
+"""The attribute of the user with the mode of their microphone, after the prefix."""
 
 ALONE_S = 3.0
 """How long a participant is alone with the agent before they are bound as the user, in seconds."""
@@ -191,6 +195,28 @@ class Presence:
             logger.debug("participant not found: %s", type(error).__name__)
             return False
         return True
+
+    @property
+    def microphone_mode(self) -> MicrophoneMode:
+        """The mode of the user's microphone, as it was kept for their present connection."""
+        user = self.participant
+        kept = None if user is None else user.attributes.get(f"{self._prefix}.{MICROPHONE}")
+        return "push_to_talk" if kept == "push_to_talk" else "open"
+
+    async def keep_microphone_mode(self, mode: MicrophoneMode) -> None:
+        """Keep the mode of the user's microphone while they are connected, whatever agent is there."""
+        if self._user is None or self._rooms is None:
+            return
+        update = api.UpdateParticipantRequest(
+            room=self._room.name,
+            identity=self._user,
+            attributes={f"{self._prefix}.{MICROPHONE}": mode},
+        )
+        try:
+            async with asyncio.timeout(PRESENCE_S):
+                await self._rooms.update_participant(update)
+        except Exception as error:  # they left, or the server cannot be reached
+            logger.warning("microphone mode not kept: %s", type(error).__name__)
 
     @property
     def known_connection(self) -> str | None:

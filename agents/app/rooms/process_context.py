@@ -8,9 +8,11 @@ from typing import Any, Generic
 from livekit.agents.llm import LLM
 
 from agents.app.app import App
+from agents.app.live import LiveSettings
 from agents.app.parts import C, Channel, S
 from agents.app.rooms.media import Media
 from agents.app.rooms.silence import SILENCE_POLICIES, SilencePolicy
+from agents.app.rooms.turn_times import Measured
 from state.shared import SqlStore
 
 USER_WAIT_S = 120.0
@@ -54,6 +56,8 @@ class ProcessContext(Generic[S, C]):
         reply_limit_of: Returns how long these models may be silent, in seconds, if the first says
             so.
         user_wait_s: How long to wait for a user, in seconds.
+        live: The settings that staff change while calls run.
+        measured: Receives where the time of each answer went.
     """
 
     app: App[S, C]
@@ -70,3 +74,5 @@ class ProcessContext(Generic[S, C]):
     models: Callable[[], Mapping[str, LLM[Any]]] = dict
     reply_limit_of: Callable[..., float | None] = lambda *models: None
     user_wait_s: float = USER_WAIT_S
+    live: LiveSettings = field(default_factory=LiveSettings)
+    measured: Measured = lambda latency: None

@@ -31,9 +31,9 @@ from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.rejection import send_transcription
 from agents.app.rooms.rejoin import RejoinDetector
 from agents.app.rooms.room_lease import RoomLease, lease_name
-from agents.app.rooms.state_of_call import open_for
+from agents.app.rooms.state_of_call import last_of, open_for
 from agents.app.states import is_erased
-from agents.handoff import Ended
+from agents.handoff import Ended, MicrophoneMode
 from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
 from rpc.page import PageMethods
 from state.shared import Lease, StateError
@@ -287,6 +287,7 @@ class RoomJob(Generic[S, C]):
             logger.error("phone call without speech: no STT and TTS configured")
             self._on_speech_lost()
             return None
+        await process.live.refresh(process.store)
         opened = await open_for(
             process.app,
             process.store,
@@ -297,6 +298,7 @@ class RoomJob(Generic[S, C]):
             channel=channel,
             secret=process.secret,
         )
+        last = () if opened.resumed else await last_of(process.app, process.store, user)
         await self._room_lease.record_state(opened.shared.state_id, user)
         keep_number = process.app.phone.caller_number
         if channel == "phone" and participant is not None and not opened.resumed and keep_number:
@@ -314,6 +316,9 @@ class RoomJob(Generic[S, C]):
             present=lambda: self._presence.present,
             ended=self._on_end,
             lost=self._on_speech_lost if telephone else None,
+            microphone_mode=self._presence.microphone_mode,
+            mode_changed=self._keep_mode,
+            last=last,
         )
         # The dispatch asked for this state and code only for the first call.
         self._metadata = self._metadata.model_copy(update={"state_id": None, "resume_code": None})
@@ -390,6 +395,8 @@ class RoomJob(Generic[S, C]):
     def _on_speakers(self, speakers: "list[rtc.Participant]") -> None:
         if not self._over.is_set() or not self._process.media.has_speech:
             return
+        if self._presence.microphone_mode == "push_to_talk":  # only start_turn is heard
+            return
         early = asyncio.get_running_loop().time() < self._over_at + OWN_GOODBYE_S
         if not early and any(one.identity == self._presence.user for one in speakers):
             self._request_next_call()
@@ -447,6 +454,10 @@ class RoomJob(Generic[S, C]):
         if to is not None:
             await send_transcription(self._room.local_participant, words, segment, to=to)
 
+    def _keep_mode(self, mode: MicrophoneMode) -> None:
+        """Keep the microphone's mode for an agent that replaces this one, and for the next call."""
+        self._spawn(self._presence.keep_microphone_mode(mode))
+
     def _on_dtmf(self, pressed: rtc.SipDTMF) -> None:
         participant = pressed.participant
         if participant is not None and participant.identity == self._presence.user:
@@ -454,7 +465,7 @@ class RoomJob(Generic[S, C]):
 
     def _on_user_left(self) -> None:
         if self._conversation is not None:
-            self._conversation.stop_waiting()
+            self._conversation.user_left()
         if self._grace is None and not self._outcome.done():
             loop = asyncio.get_running_loop()
             self._grace = loop.call_later(self._process.grace_s, self._on_grace_over)
@@ -466,6 +477,9 @@ class RoomJob(Generic[S, C]):
         conversation = self._conversation
         if conversation is None:
             return
+        button = conversation.call.push_to_talk
+        if arrival.reloaded and button is not None and button.mode == "push_to_talk":
+            self._keep_mode(button.mode)
         reloaded = arrival.reloaded and self._rejoin.is_settled
         if self._over.is_set():
             conversation.page.returned(reloaded=reloaded)
@@ -560,6 +574,7 @@ class RoomJob(Generic[S, C]):
         """Reload changes by staff in other processes for the user's page; also after the end."""
         while self._conversation is conversation:
             await asyncio.sleep(STAFF_POLL_S)
+            await self._process.live.refresh(self._process.store)
             with contextlib.suppress(
                 StateError
             ):  # the database cannot be read now: try again later

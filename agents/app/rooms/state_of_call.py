@@ -1,10 +1,15 @@
 """The state a call is about: the one the user had here, the one of their resume code, or a new one."""
 
+import json
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic
 
+from pydantic import JsonValue
+
 from agents.app.app import AnyApp, App
+from agents.app.declaration import attempt
 from agents.app.job_metadata import JobMetadata
 from agents.app.parts import C, Channel, S
 from agents.app.rooms.prior_call import PriorCall, read_prior_call
@@ -12,9 +17,12 @@ from agents.app.rooms.resume_codes import state_of
 from agents.app.rooms.room_lease import retried
 from agents.app.states import StateFaults, new_state, resume_state
 from agents.app.words import may_be_missing
-from state.shared import Lease, SharedState, SqlStore
+from state.shared import Lease, SharedState, SqlStore, StateError
 
 logger = logging.getLogger(__name__)
+
+_LARGEST_LAST = 8_000
+"""The largest last state that a hello repeats, in bytes: a reply has to stay below fifteen thousand."""
 
 
 @dataclass(frozen=True)
@@ -112,3 +120,27 @@ async def _named(
     if lease.open and lease.state_id is not None and lease.user == user:
         return lease.state_id
     return None
+
+
+async def last_of(app: App[S, C], store: SqlStore, user: str) -> Sequence[dict[str, JsonValue]]:
+    """Return the commands that do a user's last state again; none if they had none, or it cannot be read.
+
+    Args:
+        app: The application.
+        store: Keeps the states.
+        user: The user's identity.
+    """
+    repeat = app.page_spec.repeat
+    if repeat is None:
+        return ()
+    try:
+        state_id = await store.leases.last(user)
+        if state_id is None:
+            return ()
+        state = (await store.read(state_id)).read(app.state_type)
+    except StateError as fault:
+        logger.warning("user's last state not read: %s", fault.message)
+        return ()
+    none: list[dict[str, JsonValue]] = []
+    written = attempt("page.repeat", none, lambda: [one.written() for one in repeat(state)])
+    return written if len(json.dumps(written).encode()) <= _LARGEST_LAST else ()

@@ -37,7 +37,7 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
     """
     worker = Worker(
         settings,
-        audio=not missing_for_speech(settings),
+        turn_detector=settings.turn_detector != "off" and not missing_for_speech(settings),
         lost=partial(_lost_calls, app, settings),
         given_up=partial(_tell_staff, app, settings),
         setup=partial(_prepare, app),

@@ -69,7 +69,7 @@ async def serve(
         stop: Another way to stop the worker; signals then close it without waiting for calls.
         registered: Called each time the worker has registered with the LiveKit server.
     """
-    if not worker.audio:
+    if not worker.turn_detector:
         os.environ[_PRELOAD] = "0"
     settings = worker.settings
     secret = settings.livekit_api_secret

@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from agents.app.importing import FRAMEWORK
 from agents.app.terminal.json_lines import json_line
-from agents.app.terminal.logs import is_native
+from agents.app.terminal.logs import is_native, log_warnings
 
 _HARMLESS = frozenset({"exit_code", "job_id", "max_retry", "pid", "retry_count", "room"})
 _ADDED = ("error_kind", "error_places")
@@ -110,12 +110,17 @@ class JsonLines(_Lines):
 
 
 class PlainLines(_Lines):
-    """One line per record for a developer to read."""
+    """One line per record for a developer to read; what the message says is not repeated."""
 
     def _line(self, record: logging.LogRecord) -> str:
         time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
-        text = f"{time} {record.levelname.lower():7} {record.getMessage()}"
-        data = " ".join(f"{name}={value}" for name, value in _data(record).items())
+        message = record.getMessage()
+        text = f"{time} {record.levelname.lower():7} {message}"
+        data = " ".join(
+            f"{name}={value}"
+            for name, value in _data(record).items()
+            if not (isinstance(value, str) and value in message)
+        )
         if data:
             text += f"  [{data}]"
         if (kind := getattr(record, "error_kind", None)) is not None:
@@ -168,7 +173,7 @@ def log_as_job(application: str | None = None) -> None:
 
 
 def _log_unhandled_exceptions() -> None:
-    logging.captureWarnings(True)
+    log_warnings()
 
     def in_thread(caught: threading.ExceptHookArgs) -> None:
         if caught.exc_value is not None:

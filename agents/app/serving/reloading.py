@@ -8,7 +8,6 @@ worker does not start, the old one stays.
 import asyncio
 import os
 import sys
-from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
@@ -18,18 +17,24 @@ from typing import NoReturn, TypeVar
 
 from watchfiles import Change, awatch
 
-from agents.app.app import AnyApp
+from agents.app.app import AnyApp, Environment
 from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
-from agents.app.serving.worker_process import MOVE
+from agents.app.models.speech import (
+    FOR_TRYING,
+    language_models_of,
+    missing_for_speech,
+    stt_provider,
+    tts_provider,
+    uses_local,
+)
+from agents.app.serving.worker_child import WorkerChild, child_environment
 from agents.app.settings import AppSettings
 from agents.app.terminal.signals import on_signals
 from agents.app.terminal.stdio import print_error
 
 _WRITTEN = (".json", ".md", ".py", ".yaml", ".yml")
 _DEBOUNCE_MS, _STEP_MS = 300, 50
-_CLOSE_LIMIT_S = 8.0
-_MOVE_LIMIT_S = 20.0
 _SERVED, _FAILED = 0, 1
 
 _T = TypeVar("_T")
@@ -75,87 +80,6 @@ class Watched:
         raise RuntimeError("file watching has stopped")
 
 
-class _Child:
-    """A worker process."""
-
-    def __init__(self, process: Process, ready: int) -> None:
-        self._process = process
-        self._ready = ready
-
-    @classmethod
-    async def start(cls, target: str, environment: Mapping[str, str]) -> "_Child":
-        ready, theirs = os.pipe()
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "agents.app.serving", target, str(theirs)),
-                stdin=PIPE,
-                pass_fds=(theirs,),
-                env={**os.environ, **environment},
-                # Ctrl-C is for us; a child ends when its stdin does, however that happens.
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(ready)
-            raise
-        finally:
-            os.close(theirs)
-        return cls(process, ready)
-
-    @property
-    def exit_code(self) -> int | None:
-        return self._process.returncode
-
-    async def is_registered(self) -> bool:
-        """Wait until it has registered or ended; returns whether it has registered."""
-        loop = asyncio.get_running_loop()
-        said: asyncio.Future[bytes] = loop.create_future()
-
-        def read() -> None:
-            loop.remove_reader(self._ready)
-            if not said.done():
-                said.set_result(os.read(self._ready, 100))
-
-        loop.add_reader(self._ready, read)
-        try:
-            registered = bool(await said)
-        finally:
-            loop.remove_reader(self._ready)
-            os.close(self._ready)
-        if not registered:
-            await self._process.wait()
-        return registered
-
-    async def ended(self) -> int:
-        return await self._process.wait()
-
-    async def leave(self) -> None:
-        """Have it hand its calls over to the next worker, and end."""
-        await self._end(MOVE, _MOVE_LIMIT_S)
-
-    async def close(self) -> None:
-        """Have it end, with its calls."""
-        await self._end(b"", _CLOSE_LIMIT_S)
-
-    async def _end(self, word: bytes, limit_s: float) -> None:
-        stdin = self._process.stdin
-        if stdin is not None:
-            with suppress(ConnectionError):
-                stdin.write(word)
-                await stdin.drain()
-            if not word:
-                stdin.close()
-        try:
-            async with asyncio.timeout(limit_s):
-                await self._process.wait()
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-            await self._process.wait()
-        finally:
-            if stdin is not None:
-                stdin.close()
-
-
 class ReloadSupervisor:
     """Supervises one worker, and replaces it when a file has changed.
 
@@ -174,7 +98,7 @@ class ReloadSupervisor:
         self._target = target
         self._environment = environment
         self._watched = watched
-        self._children: set[_Child] = set()
+        self._children: set[WorkerChild] = set()
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def run(self) -> int:
@@ -191,7 +115,7 @@ class ReloadSupervisor:
             await asyncio.gather(*self._leaving, return_exceptions=True)
             await asyncio.gather(*(child.close() for child in self._children))
 
-    async def _supervise(self, current: _Child) -> NoReturn:
+    async def _supervise(self, current: WorkerChild) -> NoReturn:
         changed: asyncio.Queue[str] = asyncio.Queue()
         watching = asyncio.create_task(self._watched.watch(changed.put_nowait))
         try:
@@ -219,12 +143,12 @@ class ReloadSupervisor:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
 
-    async def _start(self) -> _Child:
-        child = await _Child.start(self._target, self._environment)
+    async def _start(self) -> WorkerChild:
+        child = await WorkerChild.start(self._target, self._environment)
         self._children.add(child)
         return child
 
-    def _retire(self, child: _Child) -> None:
+    def _retire(self, child: WorkerChild) -> None:
         async def leave() -> None:
             await child.leave()
             self._children.discard(child)
@@ -256,6 +180,7 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
     async with AsyncExitStack() as stack:
         stopped = asyncio.Event()
         stack.enter_context(on_signals(stopped.set, "SIGINT", "SIGTERM"))
+        hearing = _prepare_speech(app)
         if server is not None:
             local = await stack.enter_async_context(LocalServer(server, port=USUAL_PORT))
             os.environ.update(local.environment)
@@ -263,19 +188,27 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
             words = " ".join(f"{name}={value}" for name, value in local.environment.items())
             print_error(
                 f"A LiveKit server runs at {local.url}, on this machine only. To join as a user:",
-                f"  {words} {_python()} {arguments} join",
+                f"  {words} {_python()} {arguments} join{' --speech' if hearing else ''}",
             )
         watched = watched_files(app, app.settings.read_for_rooms())
-        # Two workers run side by side for a moment, so each takes a free port.
-        ports = {
-            app.settings.variable("health_port"): "0",
-            app.settings.variable("metrics_port"): "",
-        }
-        if app.module not in sys.modules:  # a file that is run: its folder is where imports begin
-            folders = (sys.path[0], os.environ.get("PYTHONPATH"))
-            ports["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
-        supervisor = ReloadSupervisor(app.path, watched, ports)
+        supervisor = ReloadSupervisor(app.path, watched, child_environment(app))
         return await _first(supervisor.run(), _when(stopped))
+
+
+def _prepare_speech(app: AnyApp) -> bool:
+    """Make what local speech needs, so that no call waits for it; returns whether rooms have speech.
+
+    Raises:
+        InputError: It cannot be made.
+    """
+    settings = app.settings.read()
+    if missing_for_speech(settings):
+        return False
+    if uses_local(settings):
+        heard, spoken = stt_provider(settings), tts_provider(settings)
+        print_error(f"Speech-to-text: {heard}; text-to-speech: {spoken}. Note: {FOR_TRYING}.")
+        language_models_of(app, app.make_context(Environment.of(settings)), settings)
+    return True
 
 
 def watched_files(app: AnyApp, settings: AppSettings) -> Watched:

@@ -48,7 +48,8 @@ class Worker(AgentServer):
 
     Args:
         settings: The settings.
-        audio: Whether any call may carry audio, so that audio models are loaded ahead.
+        turn_detector: Whether calls use LiveKit's turn detector, so that its weights are loaded ahead:
+            244 MB that all processes share.
         lost: Finds the calls that dead workers have left; called every few seconds.
         given_up: Called for a call whose agents keep failing.
         setup: Prepares a process before its call; a module-level function.
@@ -62,7 +63,7 @@ class Worker(AgentServer):
         self,
         settings: AppSettings,
         *,
-        audio: bool = False,
+        turn_detector: bool = False,
         lost: FindLost | None = None,
         given_up: "GivenUp | None" = None,
         setup: Setup | None = None,
@@ -91,7 +92,7 @@ class Worker(AgentServer):
             preload_modules=[PRELOADED, *preload],
         )
         self.settings = settings
-        self.audio = audio
+        self.turn_detector = turn_detector
         self.lost = lost
         self.given_up = given_up
         self.noun = noun

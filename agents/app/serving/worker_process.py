@@ -48,6 +48,10 @@ def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
     with ExitStack() as beside:
         with named_faults("worker.serving", settings.secrets):
             beside.enter_context(app.worker.serving(settings))
+        if settings.metrics_port is not None:
+            from agents.app.turn_metrics import turns_counted
+
+            beside.enter_context(turns_counted(app.prefix))
         return asyncio.run(_serve(worker, ready))
 
 

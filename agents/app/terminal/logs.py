@@ -6,6 +6,7 @@ type is written, and in a file the places it came through.
 
 import logging
 import traceback
+import warnings
 from collections.abc import Sequence
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -105,6 +106,12 @@ def log_files(application: str) -> list[Path]:
     return [path for path in files if path.is_file()]
 
 
+def log_warnings() -> None:
+    """Log Python's warnings, except of a short secret: the settings refuse one that matters."""
+    logging.captureWarnings(True)
+    warnings.filterwarnings("ignore", message="The HMAC key is")  # pyjwt 2.15
+
+
 def _log_file(application: str) -> Path:
     return user_log_path(application, appauthor=False) / "console.log"
 
@@ -116,6 +123,6 @@ def _install(handler: logging.Handler) -> None:
         root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
-    logging.captureWarnings(True)
+    log_warnings()
     # livekit-agents 1.8.9 warns of cloud keys that a conversation in a terminal does not need.
     logging.getLogger("livekit").setLevel(logging.ERROR)

@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import Callable, Iterator
 
 LEAVE_WHEN_OVER = signal.SIGTERM
 """The signal that tells a job that its worker is shutting down, so that its agent leaves when the
 call is over."""
+
+_JOB_CONTROL = (signal.SIGTTOU, signal.SIGTSTP)
 
 
 @contextlib.contextmanager
@@ -30,3 +33,33 @@ def on_signals(call: Callable[[], None], *names: str) -> Iterator[None]:
     finally:
         for number in caught:
             loop.remove_signal_handler(number)
+
+
+@contextlib.contextmanager
+def ctrl_c_alone() -> Iterator[None]:
+    """Let Ctrl-C reach this process and not the one that runs it, such as ``make``, which would fail.
+
+    Without a terminal, or where this process has it to itself, nothing is done. Ctrl-Z is ignored meanwhile: the
+    shell waits for the other process, which it does not stop.
+    """
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR)
+    except OSError:
+        yield
+        return
+    try:
+        before = os.tcgetpgrp(terminal)
+        if before != os.getpgrp() or before == os.getpid():
+            yield
+            return
+        handlers = {one: signal.signal(one, signal.SIG_IGN) for one in _JOB_CONTROL}
+        os.setpgid(0, 0)
+        os.tcsetpgrp(terminal, os.getpid())
+        try:
+            yield
+        finally:
+            os.tcsetpgrp(terminal, before)
+            for one, handler in handlers.items():
+                signal.signal(one, handler)
+    finally:
+        os.close(terminal)

@@ -15,11 +15,11 @@ from examples.clinic.actions import book
 from examples.clinic.app import APP
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import ChooseSlot
-from examples.clinic.page import PATIENT, STAFF, view
+from examples.clinic.page import PATIENT, STAFF, VisitView, view
 from examples.clinic.tests.kit import TUESDAY, WEDNESDAY, Front
 from examples.clinic.visit import ClinicState
 from rpc.gateway import Caller, Gateway, Subscribers
-from rpc.page import PageMethods, Session
+from rpc.page import PageMethods, Session, contract
 from rpc.testing import FakeRoom
 
 
@@ -225,6 +225,20 @@ def test_a_client_sees_the_end_of_the_telephone_number_only(front: Front) -> Non
     assert '"phone": "...0199"' in shown
     assert "1997" not in shown
     assert '"slot": "2026-11-24T09:30:00-06:00"' in shown
+
+
+def test_the_view_has_the_form_that_the_contract_shows(front: Front) -> None:
+    ready = front.ready()
+
+    for visit in (type(ready)(visit_id="new"), ready, ready.model_copy(update={"slot": TUESDAY})):
+        shown = view(visit, 3, "survey")
+        assert VisitView.model_validate_json(json.dumps(shown)).model_dump() == shown
+    (state,) = {
+        one["properties"]["visit"]["$ref"]
+        for one in contract(APP.page_spec, "clinic")["$defs"].values()
+        if "visit" in one.get("properties", {})
+    }
+    assert state == "#/$defs/VisitView"
 
 
 async def test_staff_check_a_patient_in_and_a_patient_does_not(

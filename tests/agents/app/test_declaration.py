@@ -175,6 +175,7 @@ def test_its_command_line_speaks_of_its_noun(capsys: pytest.CaptureFixture[str])
     assert run("--help") == 0
     help_text = capsys.readouterr().out
     assert "A library's desk." in help_text
+    assert "..." not in help_text.partition("Commands:")[2]  # typer cuts a long sentence
     assert all(word in help_text for word in ("console", "dev", "join", "replay", "loans", "graph"))
 
     assert run("console", "--help") == 0
@@ -182,6 +183,12 @@ def test_its_command_line_speaks_of_its_noun(capsys: pytest.CaptureFixture[str])
 
     assert run("loans", "list") == 0
     assert capsys.readouterr().out == "There are no loans.\n"
+
+    assert run("loans", "list", "--limit", "0") == 2
+    assert "'--limit': has to be a whole number from 1 to 10000" in capsys.readouterr().err
+
+    assert run("graph", "--format", "png") == 2
+    assert "'--format': has to be one of mermaid, dot, text" in capsys.readouterr().err
 
     assert run("loans", "show", "101") == 2
     assert capsys.readouterr().err == "There is no loan 101.\n"

@@ -137,8 +137,12 @@ WRONG: Mapping[str, tuple[str, Any, str]] = {
     "objects": ("objects", {"x": Borrow}, "objects['x']: has to be ObjectType(...), of rpc.page"),
     "methods": ("methods", (later,), "methods[0]: has to be PageMethod(...), of rpc.page"),
     "page": ("page", "page", "page: has to be a function () or None, not 'page'"),
-    "model": ("model", ScriptedLLM([]), "model: has to be a function (context, Any) or None"),
-    "models": ("models", {"desk": 1}, "models['desk']: has to be a function (context, Any), not 1"),
+    "model": ("model", ScriptedLLM([]), "model: has to be a function (context, Settings) or None"),
+    "models": (
+        "models",
+        {"desk": 1},
+        "models['desk']: has to be a function (context, Settings), not 1",
+    ),
     "whose model": ("models", {"boss": later}, "models: there is no agent boss: there are desk"),
     "settings": ("settings", Prefixed(), "settings: has to be a class below AppSettings"),
     "no prefix": ("settings", NoPrefix, "settings: NoPrefix has no prefix of the environment"),
@@ -222,6 +226,16 @@ def test_arguments_without_names_are_refused() -> None:
         App("library", "loan")  # type: ignore[call-arg]
 
 
+def test_one_wrong_noun_is_one_fault_and_two_wrong_kinds_are_two() -> None:
+    with pytest.raises(AppFaults) as noun:
+        App(**{**GIVEN, "noun": "Loan", "roles": {"user": (Borrow,)}})
+    with pytest.raises(AppFaults) as kinds:
+        App(**{**GIVEN, "objects": {"x": Borrow}, "methods": (later,)})
+
+    assert len(noun.value.faults) == 1
+    assert len(kinds.value.faults) == 2
+
+
 def test_a_page_is_declared_in_one_way() -> None:
     with pytest.raises(AppFaults, match="page: makes what roles would: leave out one or the other"):
         App(**{**GIVEN, "page": lambda: None, "roles": {"user": (Borrow,)}})
@@ -292,6 +306,14 @@ FAILING: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "no LLM": ({"model": lambda context, settings: Desk}, "model: it returned Desk, not LLM"),
     "owner": ({"owner": broken}, f"owner: {PLACE}"),
     "view": ({"view": broken}, f"view.*: {PLACE}"),
+    "no view": (
+        {"view": lambda state, version, agent: None},
+        "view: it returned None, not Mapping",
+    ),
+    "invalid": (
+        {"new": lambda context, new: Loan(title=None)},  # pyright: ignore[reportArgumentType]
+        r"new: ValidationError: Loan: title has to be a text \(",
+    ),
 }
 
 
@@ -348,7 +370,7 @@ def test_doctor_names_it_and_goes_on(
 
     said = capsys.readouterr()
     assert (code, said.err) == (1, "")
-    assert re.search(f"fault +(context|application): {changed[1]}", said.out), said.out
+    assert re.search(f"fault +(context: |application: )?{changed[1]}", said.out), said.out
     assert re.search("database: .*the first call creates it", said.out), said.out
 
 
@@ -379,6 +401,9 @@ def test_an_own_command_does_not_replace_another(
     ("changed", "arguments"),
     [
         ({"commands": broken}, ("graph",)),
+        ({"terminal": Terminal(text=lambda state: None)}, ("loans", "show", "101")),  # type: ignore[arg-type,return-value]
+        ({"terminal": Terminal(listing=lambda states: None)}, ("loans", "list")),  # type: ignore[arg-type,return-value]
+        ({"view": lambda state, version, agent: {"x": {1}}}, ("loans", "show", "101", "--json")),
         ({"command_line": CommandLine(state_commands=broken)}, ("graph",)),
         ({"command_line": CommandLine(schemas={"desk": broken})}, ("schema", "desk")),
         ({"page": broken}, ("schema", "rpc")),
@@ -397,6 +422,10 @@ def test_an_own_command_does_not_replace_another(
 def test_every_command_names_the_function_that_fails(
     changed: Mapping[str, Any], arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if "loans" in arguments:
+        run(App(**GIVEN), "console")
+        capsys.readouterr()
+
     code = run(App(**{**GIVEN, **changed}), *arguments)
 
     said = capsys.readouterr()
@@ -404,6 +433,15 @@ def test_every_command_names_the_function_that_fails(
     assert (code, said.out) == (2, "")
     assert [line for line in said.err.splitlines() if line.startswith(name)], said.err
     assert "Traceback" not in said.err
+
+
+def test_a_view_that_becomes_no_json_ends_the_call_with_its_name(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(App, "view_of", lambda *shown: {"x": {1}})
+
+    assert run(App(**GIVEN), "console", "--events") == 2
+    assert "view: TypeError: Object of type set is not JSON serializable" in capsys.readouterr().err
 
 
 def test_secrets_in_what_a_function_raises_are_redacted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from livekit import api, rtc
 
 from agents.app import livekit_server as module
-from agents.app.livekit_server import API_SECRET, LocalServer, ServerFaults
+from agents.app.livekit_server import API_SECRET, LocalServer, ServerFaults, program_of
 from tests.livekit import LiveKit, livekit_server, until
 
 pytestmark = pytest.mark.processes
@@ -142,6 +142,20 @@ def test_one_that_does_not_start_is_told_with_its_last_words(tmp_path: Path) -> 
 def test_a_program_that_is_none_is_told(tmp_path: Path) -> None:
     with pytest.raises(ServerFaults, match="nowhere"):
         LocalServer(tmp_path / "nowhere").start()
+
+
+def test_what_is_named_has_to_be_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (text := tmp_path / "rules.yaml").write_text("")
+    monkeypatch.setattr(module, "find_program", lambda: None)
+
+    for named, told in (
+        (tmp_path / "missing", f"--server: there is no file {tmp_path}/missing"),
+        (tmp_path, "is no program"),
+        (text, "is no program"),
+        (None, "There is no LiveKit server: set LIVEKIT_URL"),
+    ):
+        with pytest.raises(ServerFaults, match=told):
+            program_of(named)
 
 
 def test_one_that_never_gets_well_is_told_and_ended(

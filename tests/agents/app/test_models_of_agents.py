@@ -200,4 +200,6 @@ def test_an_agent_whose_model_cannot_be_made_speaks_with_the_calls_model(
         "A poem.",
         "Another.",
     ]
-    assert [one.message for one in caplog.records] == ["agent model not made, using the call's"]
+    assert [one.message for one in caplog.records] == [
+        "model of agent poet not made, using the call's"
+    ]

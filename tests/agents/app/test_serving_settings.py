@@ -3,6 +3,7 @@ import pytest
 from agents.app.livekit_server import API_KEY, API_SECRET
 from agents.app.settings import SettingsFaults
 from bella_vista.settings import Settings
+from tests.commands import main
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -106,3 +107,16 @@ def test_the_key_to_the_server_is_a_secret(monkeypatch: pytest.MonkeyPatch) -> N
     assert settings.secrets == (SECRET,)
     assert SECRET not in repr(settings)
     assert settings.livekit_url == "wss://rooms.example"
+
+
+def test_speech_that_is_switched_off_cannot_be_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BELLA_VISTA_TTS", "what it sets is undone")
+    monkeypatch.delenv("BELLA_VISTA_TTS")
+    monkeypatch.setenv("BELLA_VISTA_STT", "none")
+    with pytest.raises(SystemExit) as stopped:
+        main(["dev", "--speech"])
+
+    assert stopped.value.code == 2
+    assert "BELLA_VISTA_STT: is none, but --speech is given" in capsys.readouterr().err

@@ -85,7 +85,9 @@ def test_a_file_that_is_no_text_is_one_fault(tmp_path: Path) -> None:
 def test_a_misspelt_setting_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BELLA_VISTA_MODLE", "local")
 
-    assert Settings.unknown() == ("BELLA_VISTA_MODLE",)
+    assert Settings.unknown() == (
+        'there is no setting BELLA_VISTA_MODLE - did you mean "BELLA_VISTA_MODEL"?',
+    )
 
 
 def test_the_example_names_every_setting() -> None:
@@ -177,6 +179,12 @@ def test_an_invalid_address_is_refused(address: str, monkeypatch: pytest.MonkeyP
         Settings.read()
 
 
+def test_a_placeholder_is_not_redacted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    assert Settings.read(model="openai").secrets == ()
+
+
 def test_settings_show_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("BELLA_VISTA_OPENAI_FALLBACK_API_KEY", f"{KEY}-2")
@@ -210,10 +218,15 @@ def test_how_long_it_is_kept_is_a_number_of_days(
 def test_a_misspelt_setting_in_the_file_is_noticed_too(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("BELLA_VISTA_DATABSE=sqlite:///orders.db\nOPENAI_MODEL=x\n")
 
-    assert Settings.unknown() == ("BELLA_VISTA_DATABSE",)
+    assert Settings.unknown() == (
+        'there is no setting BELLA_VISTA_DATABSE - did you mean "BELLA_VISTA_DATABASE"?',
+    )
 
 
-@pytest.mark.parametrize("address", ["sqlite:///", "sqlite://", "sqlite:///:memory:", " "])
-def test_a_database_that_does_not_outlive_the_call_is_refused(address: str) -> None:
-    with pytest.raises(SettingsFaults, match="--database: .* names no database"):
+@pytest.mark.parametrize(
+    "address",
+    ["sqlite:///", "sqlite://", "sqlite:///:memory:", " ", "orders.db", "mysql://root:pw@host/db"],
+)
+def test_an_address_of_no_stored_database_is_refused(address: str) -> None:
+    with pytest.raises(SettingsFaults, match="--database: is not the address of a stored database"):
         Settings.read(database=address)

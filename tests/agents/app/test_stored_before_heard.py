@@ -34,7 +34,7 @@ from state.shared import (
 from tests.agents.restaurant import restaurant
 from tests.bella_vista.small_restaurant import MENU
 from tests.stored_orders import open_store
-from tests.virtual_time import played
+from tests.virtual_time import in_virtual_time, played
 
 ADA = Caller("ada", GUEST)
 Writing = asyncio.Future[None]
@@ -190,23 +190,23 @@ async def test_one_key_is_stored_once_also_while_it_is_on_its_way() -> None:
 
 
 @pytest.mark.parametrize("key", ["k", None])
-def test_a_write_that_does_not_begin_in_time_is_withdrawn_and_never_heard(key: str | None) -> None:
-    async def told() -> None:
-        async with desk() as it:
-            began, saying = now(), it.say("a cola", key)
-            with pytest.raises(NotStored):
-                await saying
-            assert now() - began == SAY_S
+@in_virtual_time
+async def test_a_write_that_does_not_begin_in_time_is_withdrawn_and_never_heard(
+    key: str | None,
+) -> None:
+    async with desk() as it:
+        began, saying = now(), it.say("a cola", key)
+        with pytest.raises(NotStored):
+            await saying
+        assert now() - began == SAY_S
 
-            it.disk.writes()  # the rest of it
-            again = it.say("a cola", key)
-            await it.asked(2)
-            it.disk.writes()
-            assert await again == 1
-            assert it.heard == [(1, "a cola")]
-            assert it.disk.words == ["a cola"]
-
-    played(told())
+        it.disk.writes()  # the rest of it
+        again = it.say("a cola", key)
+        await it.asked(2)
+        it.disk.writes()
+        assert await again == 1
+        assert it.heard == [(1, "a cola")]
+        assert it.disk.words == ["a cola"]
 
 
 @story
@@ -252,86 +252,80 @@ async def test_one_of_several_that_is_withdrawn_leaves_the_others_their_turns() 
 
 
 @pytest.mark.parametrize("key", ["k", None])
-def test_a_begun_write_without_an_answer_is_heard_once_it_is_stored(
+@in_virtual_time
+async def test_a_begun_write_without_an_answer_is_heard_once_it_is_stored(
     key: str | None,
 ) -> None:
-    async def told() -> None:
-        async with desk() as it:
-            began, saying = now(), it.say("a cola", key)
-            await it.asked(1)
-            it.disk.begins()
+    async with desk() as it:
+        began, saying = now(), it.say("a cola", key)
+        await it.asked(1)
+        it.disk.begins()
+        with pytest.raises(OutcomeUnknown):
+            await saying
+        assert now() - began == SAY_S
+        assert it.heard == []
+        if key is not None:  # asked again meanwhile, it is still the same
             with pytest.raises(OutcomeUnknown):
-                await saying
-            assert now() - began == SAY_S
-            assert it.heard == []
-            if key is not None:  # asked again meanwhile, it is still the same
-                with pytest.raises(OutcomeUnknown):
-                    await it.say("a cola", key)
+                await it.say("a cola", key)
 
-            it.disk.writes()
-            await it.asked(1)
-            assert it.heard == [(1, "a cola")]
-            if key is not None:
-                assert await it.say("a cola", key) == 1
-            assert it.heard == [(1, "a cola")]
-            assert it.disk.words == ["a cola"]
-
-    played(told())
+        it.disk.writes()
+        await it.asked(1)
+        assert it.heard == [(1, "a cola")]
+        if key is not None:
+            assert await it.say("a cola", key) == 1
+        assert it.heard == [(1, "a cola")]
+        assert it.disk.words == ["a cola"]
 
 
 @pytest.mark.parametrize("silent_s", [0.0, 3.0, 60.0])
 @pytest.mark.parametrize("stored", [True, False])
-def test_an_unknown_outcome_is_looked_up_when_the_database_answers_again(
+@in_virtual_time
+async def test_an_unknown_outcome_is_looked_up_when_the_database_answers_again(
     stored: bool, silent_s: float
 ) -> None:
-    async def told() -> None:
-        async with desk() as it:
-            saying = it.say("a cola", "k")
-            await it.asked(1)
-            begun = it.disk.begins()
-            it.disk.rows += begun if stored else []
-            it.disk.silent = silent_s > 0
-            it.disk.fails(OutcomeUnknown())
-            if silent_s > SAY_S:
-                with pytest.raises(OutcomeUnknown):
+    async with desk() as it:
+        saying = it.say("a cola", "k")
+        await it.asked(1)
+        begun = it.disk.begins()
+        it.disk.rows += begun if stored else []
+        it.disk.silent = silent_s > 0
+        it.disk.fails(OutcomeUnknown())
+        if silent_s > SAY_S:
+            with pytest.raises(OutcomeUnknown):
+                await saying
+        await asyncio.sleep(silent_s)
+        it.disk.silent = False
+        await asyncio.sleep(1.0)
+
+        if stored:
+            assert await it.say("a cola", "k") == 1
+            assert len(it.disk.asked) == 1
+        else:
+            if silent_s == 0:
+                with pytest.raises(NotStored):
                     await saying
-            await asyncio.sleep(silent_s)
-            it.disk.silent = False
-            await asyncio.sleep(1.0)
-
-            if stored:
-                assert await it.say("a cola", "k") == 1
-                assert len(it.disk.asked) == 1
-            else:
-                if silent_s == 0:
-                    with pytest.raises(NotStored):
-                        await saying
-                assert it.heard == []
-                again = it.say("a cola", "k")
-                await it.asked(2)
-                it.disk.writes()
-                assert await again == 1
-            assert it.heard == [(1, "a cola")]
-            assert it.disk.words == ["a cola"]
-
-    played(told())
+            assert it.heard == []
+            again = it.say("a cola", "k")
+            await it.asked(2)
+            it.disk.writes()
+            assert await again == 1
+        assert it.heard == [(1, "a cola")]
+        assert it.disk.words == ["a cola"]
 
 
 @pytest.mark.parametrize("fault", [JournalFault("The database", "the disk is full"), TakenOver()])
-def test_a_message_that_cannot_be_stored_is_refused_at_once_and_never_heard(
+@in_virtual_time
+async def test_a_message_that_cannot_be_stored_is_refused_at_once_and_never_heard(
     fault: Exception,
 ) -> None:
-    async def told() -> None:
-        async with desk() as it:
-            began, saying = now(), it.say("a cola", "k")
-            await it.asked(1)
-            it.disk.fails(fault)
-            with pytest.raises(type(fault)):
-                await saying
-            assert now() == began
-            assert it.heard == []
-
-    played(told())
+    async with desk() as it:
+        began, saying = now(), it.say("a cola", "k")
+        await it.asked(1)
+        it.disk.fails(fault)
+        with pytest.raises(type(fault)):
+            await saying
+        assert now() == began
+        assert it.heard == []
 
 
 @story

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from agents.app.transcript import CallRecord
+from agents.app.transcript import CallRecord, author_of
 from agents.handoff import Ended, EndReason, Event, Heard, YourTurn
 from agents.testing import Ids, until
 from state.context import OrderContext
@@ -57,6 +57,12 @@ class Talking:
     def tell(self, event: Event) -> None:
         """Tell them something."""
         self.listener(event)
+
+
+@pytest.mark.parametrize("stored", ["user", "guest"], ids=["this release's", "an earlier one's"])
+def test_the_users_words_have_the_applications_name_for_them(stored: str) -> None:
+    assert author_of(Moment(1, "heard", stored, "hello"), "driver") == "driver"
+    assert author_of(Moment(1, "said", "desk", "hello"), "driver") == "desk"
 
 
 async def test_words_and_the_key_they_came_with_are_kept_both_or_neither() -> None:

@@ -1,6 +1,5 @@
 """Every method in a real room does what the contract says, and its replies have the forms of the contract."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -344,4 +343,8 @@ def with_menu(
     changed: Changed, house: ProcessContext[OrderState, OrderContext], file: Path
 ) -> ProcessContext[OrderState, OrderContext]:
     """The same restaurant with another menu."""
-    return changed(context=replace(house.context, menu=load_menu(file)))
+    return changed(
+        context=OrderContext(
+            menu=load_menu(file), now=house.context.now, new_id=house.context.new_id
+        )
+    )

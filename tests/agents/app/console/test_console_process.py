@@ -125,7 +125,7 @@ def test_the_transcript_is_kept_unless_it_is_switched_off(
     events, err = said(console(folder), "Ada, two tiramisu")
 
     order_id = events[0]["order_id"]
-    talk = [(event.get("agent", "guest"), event["text"]) for event in events if "text" in event]
+    talk = [(event.get("agent", "user"), event["text"]) for event in events if "text" in event]
 
     async def written() -> list[tuple[str, str]]:
         async with open_store(f"sqlite:///{folder}/orders.db", None) as store:
@@ -176,7 +176,7 @@ async def cancelled_order(folder: Path) -> str:
         (["--order", "CANCELLED"], "Order CANCELLED is cancelled: it cannot be continued."),
         (["--order", "CANCELLED", "--menu", "other.yaml"], "belongs to another owner."),
         (["--database", "sqlite:////dev/null/orders.db"], "The database"),
-        (["--database", "oracle"], "its address has to be sqlite:///path"),
+        (["--database", "oracle"], "--database: is not the address of a stored database"),
     ],
     ids=["unknown", "finished", "another restaurant's", "no database there", "no database at all"],
 )

@@ -96,8 +96,7 @@ at: tomorrow
         'c.yaml:4: turns 1 has no key "stat" - did you mean "state"?',
         'c.yaml:5: turns 2 needs "user"',
         'c.yaml:6: turns 2, state has no key "totl" - did you mean "total"?',
-        "c.yaml:8: turns 2, state, order_items 1, quantity: input should be a valid integer, unable"
-        " to parse string as an integer",
+        "c.yaml:8: turns 2, state, order_items 1, quantity: has to be a whole number",
         'c.yaml:10: script 1: a step needs "say", "calls" or "error"',
         'c.yaml:11: at: "tomorrow" is not a time: write it like 2026-11-20T19:00, with or without an offset',
     ]

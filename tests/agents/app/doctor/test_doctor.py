@@ -21,6 +21,7 @@ from agents.app.doctor.models import check_models, check_speech
 from agents.app.doctor.ports import check_ports
 from agents.app.doctor.server import check_server
 from agents.app.settings import AppSettings
+from agents.app.web.staff import hash_password
 from bella_vista.app import APP
 from bella_vista.settings import Settings
 from tests.commands import main
@@ -492,3 +493,26 @@ def read_only(folder: Path) -> Iterator[None]:
         other.execute("BEGIN IMMEDIATE")
         yield
     other.close()
+
+
+def test_the_web_server_is_checked_where_it_is_configured(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, without = run(capsys)
+    (here / "page").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("BELLA_VISTA_WEB_PORT", str(taken.getsockname()[1]))
+        monkeypatch.setenv("BELLA_VISTA_WEB_PAGE", str(here / "page"))
+        monkeypatch.setenv("BELLA_VISTA_STAFF_PASSWORD_HASH", "not-a-hash")
+        code, wrong = run(capsys)
+    (here / "page/index.html").write_text("")
+    monkeypatch.setenv("BELLA_VISTA_WEB_PORT", "0")
+    monkeypatch.setenv("BELLA_VISTA_STAFF_PASSWORD_HASH", hash_password("a long password"))
+    fine, right = run(capsys)
+
+    web = ("web page", "web port", "staff")
+    assert not {*web} & marks(without).keys()
+    assert [marks(wrong)[one] for one in web] == ["warning", "fault", "fault"]
+    assert [marks(right)[one] for one in web] == ["ok", "ok", "ok"]
+    assert (code, fine) == (1, 0)
+    assert "not-a-hash" not in "".join(wrong)

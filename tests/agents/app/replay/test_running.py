@@ -116,7 +116,7 @@ async def test_a_call_that_has_ended_takes_no_further_turn(tmp_path: Path) -> No
         ("{order_items: [{name: Unicorn}]}", "not_on_menu"),
         ("{order_items: [{name: Tiramisu}], total: 1}", "total: expected 1, got 708"),
         ("{stage: placed}", "missing"),
-        ("{order_items: [{quantity: 2}]}", "field required"),
+        ("{order_items: [{quantity: 2}]}", "is missing"),
         ("{item_count: 3}", "item_count: expected 3, got 0"),
     ],
 )

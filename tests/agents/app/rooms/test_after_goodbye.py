@@ -125,6 +125,31 @@ async def test_a_page_that_is_loaded_again_after_the_goodbye_begins_another_call
         assert not agent.held.done()
 
 
+async def test_the_next_call_offers_what_was_ordered_last(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    identity = new_identity()
+    async with calls.agent(room_name):
+        async with livekit.joined(room_name, identity) as page:
+            first = await page.hello()
+            await until(lambda: is_turn(page, 0))
+            before = await placed(Checked(page))
+            await goodbye(Checked(page))
+        async with livekit.joined(room_name, identity) as page:
+            again = await page.hello()
+            for command in again["last_order"]:
+                await page.call("order.apply", {"command": command})
+            after = await page.call("get_order_state")
+        async with livekit.joined(room_name, staff=True) as cook:
+            seen = await cook.hello()
+
+    assert first["last_order"] == []
+    assert again["last_order"] == [{**LARGE, "modifications": []}]
+    assert after["order"]["order_items"] == before["order_items"]
+    assert again["order_id"] != first["order_id"]
+    assert seen["last_order"] == []
+
+
 async def test_a_page_that_is_loaded_again_before_the_server_answers_begins_another_call(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

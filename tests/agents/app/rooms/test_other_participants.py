@@ -26,6 +26,10 @@ from tests.livekit import LONG_S, Client, LiveKit, until
 CALLS: Mapping[str, Mapping[str, Any]] = {
     "hello": {},
     "say": {"text": "ten tiramisu, please"},
+    "start_turn": {},
+    "end_turn": {},
+    "cancel_turn": {},
+    "set_microphone": {"mode": "push_to_talk"},
     "get_order_state": {"since": 0},
     "get_menu": {},
     "order.apply": {"command": TIRAMISU},

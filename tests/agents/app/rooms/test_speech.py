@@ -4,9 +4,12 @@ from functools import partial
 from typing import Any
 
 import pytest
+from livekit.agents.inference import TurnDetector
 
 from agents.app.models.speech import SpeechModels
+from agents.app.models.turn_taking import turn_taking
 from agents.app.rooms.media import Media
+from agents.app.settings import settings_of
 from agents.handoff import turns_by
 from agents.testing import ScriptedSTT, ToneTTS, ToneVAD
 from tests.agents.app.rooms.conftest import Agent, Calls, Changed
@@ -73,6 +76,27 @@ async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
     assert [*dict.fromkeys(named)] == ["greeter", "order_taker"]
     if channel == "phone":
         assert guest.calls == []
+
+
+async def test_the_turn_detector_judges_turns_without_a_key(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+) -> None:
+    chosen = settings_of("bella-vista").read(turn_detector="web", turn_max_delay="1")
+    voice = ToneTTS(character_s=0.004)
+    house = changed(media=Media(lambda: speech(voice), partial(turn_taking, chosen)))
+    async with (
+        livekit.joined(room_name) as guest,
+        speaking(guest.room) as ada,
+        calls.agent(room_name, house=house) as agent,
+    ):
+        await until(partial(answered, agent, 0), what="the greeting")
+        await ada.says(0)
+        await until(partial(answered, agent, 1), what="the answer")
+        assert agent.call._conversation is not None
+        detection = agent.call._conversation.call.session.turn_detection
+        assert agent.call._conversation.call.state.customer_name == "Ada"
+
+    assert isinstance(detection, TurnDetector)
 
 
 async def test_a_guest_without_a_microphone_is_written_to(

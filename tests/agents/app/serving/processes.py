@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -209,3 +210,11 @@ def descendants(pid: int) -> set[int]:
     while more := {one for one, of in parents.items() if of in found} - found:
         found |= more
     return {one for one in found - {pid} if alive(one)}
+
+
+def free_port() -> int:
+    """Return a port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -109,11 +109,19 @@ def test_of_a_librarys_message_the_beginning_is_kept(
 def test_a_secret_is_never_written_in_whatever_form(formatter: logging.Formatter) -> None:
     log = Log("shop.desk", formatter)
 
-    log.logger.info("key %s", SECRET, extra={"url": f"wss://{SECRET}@host", "list": SECRET})
+    log.logger.info("key %s", SECRET, extra={"url": f"wss://{SECRET}@host", "list": f"{SECRET}!"})
 
     assert SECRET not in log.text
     assert json.dumps(SECRET)[1:-1] not in log.text
     assert log.text.count("[secret]") == 3
+
+
+def test_a_developers_line_does_not_repeat_the_message() -> None:
+    log = Log("shop.desk", PlainLines([]))
+
+    log.logger.info("%s: method failed", "order.apply", extra={"method": "order.apply", "code": 1})
+
+    assert log.text.endswith("order.apply: method failed  [code=1]\n")
 
 
 def test_a_record_that_was_made_harmless_twice_says_the_same() -> None:

@@ -1,22 +1,14 @@
 import asyncio
 import json
-import socket
 from contextlib import AsyncExitStack
 from urllib.request import urlopen
 
 import pytest
 
 from agents.app.serving.worker import FULL
-from tests.agents.app.serving.processes import LONG_S, Deployment, Running, answer
+from tests.agents.app.serving.processes import LONG_S, Deployment, Running, answer, free_port
 
 pytestmark = pytest.mark.timeout(300)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 async def fetched(url: str) -> str:

@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
+from livekit import api
 from pydantic import TypeAdapter
 
 from agents.app.terminal.logs import log_files, log_to_file, log_to_stderr
@@ -101,6 +102,16 @@ def test_a_key_is_never_logged_by_any_logger(name: str, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == (
         f"ERROR {name}: closing: body={{'message': 'no such key: [secret]'}}\n"
     )
+
+
+def test_a_short_secret_of_a_local_server_is_no_warning(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log_to_stderr()
+
+    api.AccessToken("devkey", "secret").with_identity("ada").to_jwt()
+
+    assert capsys.readouterr().err == ""
 
 
 def test_a_terminal_shows_no_line_of_the_native_library(
