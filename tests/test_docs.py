@@ -29,11 +29,24 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 async def test_the_example_of_a_test_passes() -> None:
-    (example,) = blocks("docs/testing.md", "python")
+    example, _ = blocks("docs/testing.md", "python")
     names: dict[str, Any] = {}
     exec(compile(example, "docs/testing.md", "exec"), names)
 
     await names["test_the_greeter_keeps_the_name_and_hands_over"]()
+
+
+async def test_the_example_of_providers_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: dict[str, Any] = {}
+    for example in blocks("docs/testing.md", "python"):
+        exec(compile(example, "docs/testing.md", "exec"), names)
+    _, scenario = blocks("docs/testing.md", "yaml")
+    tmp_path.joinpath("scenario.yaml").write_text(scenario, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    await names["test_the_plugin_asks_again_after_a_failure"]()
 
 
 async def test_the_example_of_a_conversation_file_holds(tmp_path: Path) -> None:
@@ -45,7 +58,7 @@ async def test_the_example_of_a_conversation_file_holds(tmp_path: Path) -> None:
 
 
 def test_the_example_of_rules_is_a_file_of_rules(tmp_path: Path) -> None:
-    (example,) = blocks("docs/testing.md", "yaml")
+    example, _ = blocks("docs/testing.md", "yaml")
     file = tmp_path / "rules.yaml"
     file.write_text(example, encoding="utf-8")
 

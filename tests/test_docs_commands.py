@@ -35,8 +35,12 @@ TYPED = {
 }
 """Pages that are typed from top to bottom, and their tests."""
 
-NOT_RUN = ("git clone . ../mutants", "mutmut ")
-"""Commands of a tool that is no dependency."""
+NOT_RUN = (
+    *("git clone . ../mutants", "mutmut "),
+    *("sudo apt install ", "flite "),
+    *("LIVEKIT_URL=... ", "python -m bella_vista join --speech"),
+)
+"""Commands of tools that are no dependency, and of users in a room, which tests of rooms run."""
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(120)]
 
@@ -100,14 +104,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def run(folder: Path, command: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command in a shell that has no keys and no settings."""
+def run(folder: Path, command: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command in a shell that has no keys and no other settings."""
     kept = ("PATH", "LANG", "LC_ALL", "TMPDIR", "COVERAGE_PROCESS_START")
     environment = {name: os.environ[name] for name in kept if name in os.environ}
     environment |= {
         "HOME": str(folder),
         "PYTHONPATH": str(ROOT),
         "BELLA_VISTA_AT": "2026-11-20T19:00:00",
+        **settings,
     }
     return subprocess.run(
         ["sh", "-ec", command],
@@ -126,7 +131,9 @@ def test_a_command_runs_as_it_is_written(folder: Path, command: str) -> None:
     assert command.startswith(RUNNABLE), "say in this test how it is run"
     # Installing, serving and testing take minutes: make only prints what it would do.
     in_clone = re.sub(r"^make (?!-C )", "make -C bella-vista ", command)
-    done = run(folder, re.sub(r"^make ", "make --dry-run ", in_clone))
+    # Without any setting of a LiveKit server, `dev` would run one until it is stopped.
+    settings = {"LIVEKIT_API_KEY": "a-key"} if command in STOPS_AT else {}
+    done = run(folder, re.sub(r"^make ", "make --dry-run ", in_clone), **settings)
 
     if (missing := STOPS_AT.get(command)) is not None:
         assert done.returncode == 2

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -30,12 +31,11 @@ def wanted(*groups: str) -> set[str]:
 def ours() -> Iterator[Path]:
     """Every file of this repository, without asking git: it may be missing where this runs."""
     yield from (path for path in ROOT.iterdir() if path.is_file() and path.name != ".env")
-    for folder in ("bella_vista", *OURS, "examples", "tests", "docs", ".ci"):
-        yield from (
-            path
-            for path in (ROOT / folder).rglob("*")
-            if path.is_file() and "__pycache__" not in path.parts
-        )
+    made = {"__pycache__", "node_modules", "dist"}
+    for folder in ("bella_vista", *OURS, "examples", "tests", "docs", ".ci", "clients"):
+        for place, inside, files in os.walk(ROOT / folder):
+            inside[:] = [one for one in inside if one not in made]
+            yield from (Path(place, file) for file in files)
 
 
 @pytest.mark.parametrize("name", ["bella_vista", *OURS])
@@ -159,3 +159,14 @@ def test_no_file_depends_on_the_machine_it_was_written_on() -> None:
 
 def test_tests_are_no_packages() -> None:
     assert list((ROOT / "tests").rglob("__init__.py")) == []
+
+
+def test_the_clients_lock_names_no_address() -> None:
+    packages = json.loads((ROOT / "clients/package-lock.json").read_text())["packages"]
+
+    assert [name for name, one in packages.items() if "://" in one.get("resolved", "")] == []
+    assert [
+        name
+        for name, one in packages.items()
+        if not one.get("link") and name.startswith("node_modules") and "integrity" not in one
+    ] == []

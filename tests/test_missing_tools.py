@@ -9,11 +9,20 @@ import pytest
 from agents.app import testing
 from agents.app.testing import livekit_program
 from tests import postgres
+from tests.clients import toolchain
+from tests.sounds import speech_program
 from tests.wheel import test_wheel
 from tests.wheel.test_wheel import uv_program
 
 ROOT = Path(__file__).parents[1]
-NEEDED = (livekit_program, uv_program, postgres._programs)
+NEEDED = (
+    livekit_program,
+    uv_program,
+    postgres._programs,
+    toolchain.node_program,
+    toolchain.chromium_program,
+    speech_program,
+)
 SKIPS = ("pytest.skip", "skipif(", "importorskip(")
 
 
@@ -23,6 +32,7 @@ def without_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testing, "find_program", lambda: None)
     monkeypatch.setattr(test_wheel, "ROOT", tmp_path)
     monkeypatch.setattr(postgres, "find_spec", lambda name: None)
+    monkeypatch.setattr(toolchain, "TOOLS", tmp_path)
     monkeypatch.setattr(shutil, "which", lambda name: None)
 
 
@@ -53,6 +63,8 @@ def test_nothing_else_is_skipped() -> None:
     assert found == {
         "agents/app/testing.py",
         "tests/benchmarks/commits.py",  # says that it measures no PostgreSQL
+        "tests/clients/toolchain.py",
         "tests/postgres.py",
+        "tests/sounds.py",
         "tests/wheel/test_wheel.py",
     }

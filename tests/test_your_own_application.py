@@ -58,7 +58,7 @@ def test_every_command_of_the_declaration_works(typed: Typed) -> None:
         in typed.ran["pytest -q test_hotel_app.py\nmypy --strict hotel_app.py test_hotel_app.py"]
     )
     assert typed.left == [
-        "python hotel_app.py dev --server ../bella-vista/.tools/livekit-server",
+        "python hotel_app.py dev",
         "python hotel_app.py join --room demo --rpc hello '{}'",
         r"printf 'I am Ada\n2 nights\n' | python hotel_app.py join",
     ]

@@ -2,9 +2,11 @@
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -45,3 +47,13 @@ def played(story: Coroutine[Any, Any, T]) -> T:
 
     with asyncio.Runner(loop_factory=JumpingLoop) as runner:
         return runner.run(tidy())
+
+
+def in_virtual_time(test: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """Make an async test one that is played in virtual time."""
+
+    @wraps(test)
+    def story(*args: P.args, **kwargs: P.kwargs) -> T:
+        return played(test(*args, **kwargs))
+
+    return story

@@ -13,6 +13,7 @@ from tests.benchmarks import (
     turns,
     understanding,
 )
+from tests.benchmarks.hearing import measure as hearing
 from tests.benchmarks.limits import limited
 from tests.benchmarks.report import Table
 from tests.benchmarks.rooms import measure as rooms
@@ -32,6 +33,7 @@ class Plan:
         commits: Rows written at each pace.
         lines: Orders that the local model reads on each menu.
         rooms: What is done in rooms of a LiveKit server.
+        spoken: Lines that are said aloud, on each kind of line.
     """
 
     rounds: int
@@ -42,6 +44,7 @@ class Plan:
     commits: int
     lines: int
     rooms: Rooms
+    spoken: int
 
 
 FULL = Plan(
@@ -53,6 +56,7 @@ FULL = Plan(
     commits=400,
     lines=400,
     rooms=Rooms(rounds=16, turns=40, flood=10_000, floods=2, kills=10, rooms=50),
+    spoken=239,
 )
 QUICK = Plan(
     rounds=1,
@@ -63,6 +67,7 @@ QUICK = Plan(
     commits=8,
     lines=3,
     rooms=Rooms(rounds=1, turns=2, flood=300, floods=1, kills=1, rooms=2),
+    spoken=2,
 )
 
 GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
@@ -75,4 +80,5 @@ GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
     "commits": lambda plan: commits.measure(plan.commits),
     "understanding": lambda plan: understanding.measure(plan.lines),
     "rooms": lambda plan: rooms.measure(plan.rooms),
+    "speech": lambda plan: hearing.measure(plan.spoken),
 }

@@ -1,6 +1,7 @@
 """The benchmarks run, and a figure that misses its budget is said to. No time is judged here."""
 
 import select
+import shutil
 import sqlite3
 from contextlib import closing
 from functools import partial
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bella_vista.local.spoken import KINDS
 from examples.clinic.visit import ClinicState
 from state.order import OrderState, Stage
 from state.shared import Journal, SqlStore
@@ -20,11 +22,13 @@ from tests.benchmarks.by_hand import hotel as hotel_by_hand
 from tests.benchmarks.by_hand import restaurant as restaurant_by_hand
 from tests.benchmarks.driver import HANDOFF, Driver
 from tests.benchmarks.fresh import measured_code
+from tests.benchmarks.hearing import measure as hearing
 from tests.benchmarks.measuring import Samples, Watch, processor, ratio
 from tests.benchmarks.report import LIMIT, Table, as_markdown, as_text, budgets, tally, write_page
 from tests.benchmarks.rooms import measure as rooms
 from tests.benchmarks.sides import OPENING, ByHand, Ours, Side, timed
 from tests.livekit import LiveKit
+from tests.sounds import speech_program
 
 pytestmark = pytest.mark.processes
 
@@ -72,6 +76,37 @@ def test_a_quick_run_in_rooms_fills_its_tables(
     assert "From a killed process to the next agent's answer" in said
     assert "2 rooms of one machine's worker" in said
     assert said.splitlines()[-1].endswith(" of 13")
+
+
+def test_a_quick_run_of_spoken_lines_counts_what_was_heard(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    speech_program("flite")
+    speech_program("espeak-ng")
+    main(["speech", "--quick"])
+
+    said = capsys.readouterr().out
+    assert "Spoken lines, recognised without a key, %" in said
+    assert "2 lines that are no orders" in said
+    assert said.splitlines()[-1].endswith(" of 1")
+
+
+def test_without_its_programs_spoken_lines_are_left_out_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    main(["speech", "--quick"])
+
+    assert "there is no flite and no espeak-ng here" in capsys.readouterr().out
+
+
+def test_there_are_enough_lines_that_were_not_made_up() -> None:
+    orders, other_lines = hearing.read_lines()
+
+    assert len(orders) >= 200
+    assert len(other_lines) >= 20
+    assert {line.expected for line in orders} <= {"open", *KINDS}
+    assert len({line.guest for line in orders}) == 8
 
 
 def test_a_group_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

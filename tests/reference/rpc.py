@@ -10,6 +10,7 @@ from typing import Any
 from rpc.page import ERRORS
 from rpc.page.objects import OPERATIONS
 from rpc.restaurant import order_contract
+from rpc.testing import FakeTurns
 from tests.reference.schemas import form_table
 from tests.rpc.counter import Counter, Refusal
 
@@ -17,6 +18,12 @@ _EXAMPLES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("hello", {}),
     ("say", {"text": "Two large Margheritas, please.", "key": "7c0f"}),
     ("say", {"text": ""}),
+    ("set_microphone", {"mode": "push_to_talk"}),
+    ("start_turn", {}),
+    ("end_turn", {}),
+    ("end_turn", {}),
+    ("start_turn", {}),
+    ("cancel_turn", {}),
     ("agent.state", {"operation": "create", "object_type": "item", "data": {
         "name": "Margherita", "size": "large", "quantity": 2, "modifications": ["no basil"]},
         "key": "7c10"}),
@@ -90,7 +97,8 @@ def _listed(codes: list[int]) -> str:
 
 async def _played() -> dict[str, list[str]]:
     """Make all calls of the examples, one after the other, on one order."""
-    counter = Counter()
+    turns = FakeTurns()
+    counter = Counter(turns=lambda: turns)
     played: dict[str, list[str]] = {}
     for method, payload in _EXAMPLES:
         try:

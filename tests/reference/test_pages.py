@@ -30,7 +30,9 @@ def test_a_page_is_as_the_code_is(page: str) -> None:
     assert as_it_is(page) == as_it_should_be(page), TOO_OLD
 
 
-@pytest.mark.parametrize("package", ["state.shared", "agents.handoff", "agents.testing"])
+@pytest.mark.parametrize(
+    "package", ["state.shared", "agents.handoff", "agents.testing", "agents.testing.providers"]
+)
 def test_every_public_name_of_the_framework_has_its_entry(package: str) -> None:
     page = package_page(package)
     module = __import__(package, fromlist=["__all__"])
@@ -130,7 +132,9 @@ def test_every_refusal_of_the_order_is_made_by_some_command() -> None:
 
 def test_refusals_are_found_through_what_a_command_calls() -> None:
     assert {"sold_out", "choice_missing", "over_limit"} <= set(refusals(AddItem))
-    assert set(refusals(PlaceOrder)) == {"wrong_stage", "missing", "not_possible", "not_valid"}
+    assert set(refusals(PlaceOrder)) == {
+        *("wrong_stage", "missing", "not_possible", "not_valid", "sold_out")
+    }
 
 
 def test_every_page_has_a_generator() -> None:

@@ -29,6 +29,9 @@ BROUGHT = {
     "livekit-api": "livekit-agents",
     "livekit-protocol": "livekit-agents",
     "protobuf": "livekit-agents",
+    "prometheus_client": "livekit-agents",
+    "sounddevice": "livekit-agents",
+    "opentelemetry-exporter-otlp-proto-http": "livekit-agents",
     "pydantic_core": "pydantic",
     "httpx2": "livekit-plugins-openai",
 }

@@ -4,7 +4,7 @@ import asyncio
 import resource
 from dataclasses import dataclass
 
-from agents.app.livekit_server import BUILD_COMMAND, find_program
+from agents.app.livekit_server import HOW_TO_GET, find_program
 from tests.benchmarks.report import Table
 from tests.benchmarks.rooms import calls, crowd, floods, kills, notices
 from tests.benchmarks.rooms.deployment import AS_IT_IS, WATCHED, Deployment, deployed
@@ -35,7 +35,7 @@ def measure(plan: Rooms) -> list[Table]:
     """Measure in rooms, if there is a server."""
     program = find_program()
     if program is None:
-        left_out = f"Rooms were left out: there is no LiveKit server here ({BUILD_COMMAND})"
+        left_out = f"Rooms were left out: there is no LiveKit server here ({HOW_TO_GET})"
         return [Table(left_out, ())]
     _allow_open_files()
     with deployed(program, WATCHED, BELLA_VISTA_IDLE="1") as watched:
