@@ -407,7 +407,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     try {
       if (!this.#store.patch(base, version, patch)) void this.#catchUp(version);
     } catch (error) {
-      this.#warn("a patch does not fit; the state is read anew", error);
+      this.#warn("a patch does not fit; the whole state is read", error);
       void this.#catchUp(version, true);
     }
   }
@@ -474,18 +474,18 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   }
 
   /** Read what was missed until the newest version that was heard of is there. */
-  #catchUp(version = -1, anew = false): Promise<void> {
+  #catchUp(version = -1, all = false): Promise<void> {
     this.#heardOf(version);
-    this.#catchingUp ??= this.#readMissed(anew).finally(() => {
+    this.#catchingUp ??= this.#readMissed(all).finally(() => {
       this.#catchingUp = null;
     });
     return this.#catchingUp;
   }
 
-  async #readMissed(anew: boolean): Promise<void> {
+  async #readMissed(all: boolean): Promise<void> {
     const { noun } = this.#app;
     const store = this.#store;
-    let whole = anew;
+    let whole = all;
     while (store.missedSomething && (this.#link.phase === "met" || this.#link.phase === "ended")) {
       const [id, since] = [store.id, store.version];
       let reply: Payload;
@@ -506,7 +506,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
           if (!store.patch(asNumber(reply.base_version), present, patch)) whole = true;
         } catch (error) {
           if (whole) throw error;
-          this.#warn("a patch does not fit; the state is read anew", error);
+          this.#warn("a patch does not fit; the whole state is read", error);
           whole = true;
           continue;
         }

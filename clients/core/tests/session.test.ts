@@ -256,7 +256,7 @@ describe("edits", () => {
     expect(room.state.count).toBe(1);
   });
 
-  test("an edit that nobody answers is given up; what became of it is read", async () => {
+  test("an edit that no one answers is given up; what became of it is read", async () => {
     const { room, session, look } = await joined();
     room.onReply = (method) => {
       if (method === "basket.apply") throw new CallError(1502);
@@ -622,6 +622,23 @@ describe("the end of a call", () => {
     await pass(1_000);
     expect(room.calls).toHaveLength(calls);
     expect(look().status).toBe("ended");
+  });
+
+  test("a room that is closed after the end takes nothing from the end", async () => {
+    const { room, session, look } = await joined();
+    room.endCall("agent_ended", "abcd");
+    room.leave();
+    room.connection("disconnected");
+    await pass(1_000);
+    expect(look()).toMatchObject({
+      status: "ended",
+      problem: null,
+      ended: { reason: "agent_ended", resumeCode: "abcd" },
+    });
+    const words = outcome(session.say("one more thing"));
+    await pass();
+    expect(words.error).toMatchObject({ code: 1505, type: "disconnected" });
+    expect(look()).toMatchObject({ status: "ended", lines: [] });
   });
 
   test("an edit for an earlier state is not made to the next one", async () => {
