@@ -17,6 +17,7 @@ import type {
   Transport,
   Turn,
 } from "./types.js";
+import { completed } from "./unknown.js";
 
 const LIMITS: Limits = { agent: 40_000, missing: 5_000, call: 10_000, write: 30_000, pause: 250 };
 
@@ -74,6 +75,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
     this.#store = new Store(
+      (view) => this.#read(view),
       (state, command) => this.#foresee(state, command),
       (change) => this.#changed(change),
     );
@@ -301,7 +303,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
         const reply = await this.#link.write(`${noun}.apply`, payload, edit.until);
         if (!isObject(reply[noun]))
           throw new AppError(5004, "bad_reply", `${noun}.apply has sent no ${noun}`);
-        return [asNumber(reply.version), reply[noun] as S];
+        return [asNumber(reply.version), this.#read(reply[noun] as S)];
       } catch (caught) {
         const error = AppError.from(caught);
         if (error.code !== 4009 || rebases === REBASES) throw error;
@@ -319,6 +321,12 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   #isPresent(view: S): boolean {
     const id = asText((view as Payload)[`${this.#app.noun}_id`]);
     return id === null || id === this.#store.id;
+  }
+
+  /** Whatever the version of the agent, the page sees a whole state. */
+  #read(view: S): S {
+    const tell = (field: string) => this.#warn(`an older agent does not send ${field}`);
+    return completed(view as object, this.#app.empty ?? {}, tell) as S;
   }
 
   #foresee(state: S, command: C): S | null {

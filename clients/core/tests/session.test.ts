@@ -730,6 +730,24 @@ describe("what is said", () => {
 });
 
 describe("another version of the agent", () => {
+  test("what an older agent does not send is there all the same, and told once", async () => {
+    const room = basketRoom(ONE);
+    const { note: _, ...older } = ONE;
+    room.state = older as Basket;
+    room.connection("connected");
+    room.join();
+    const warn = vi.fn();
+    const app = { ...APP, empty: { note: null, lines: [] } };
+    const session = new AgentSession(room.transport, app, { warn });
+    await session.start();
+    expect(session.getSnapshot().state).toMatchObject({ ...ONE, note: null });
+    expect((await session.apply({ op: "more" })).note).toBeNull();
+    room.change({ op: "more" });
+    await pass();
+    expect(session.getSnapshot().state).toMatchObject({ note: null, count: ONE.count + 2 });
+    expect(warn.mock.calls).toEqual([["an older agent does not send note"]]);
+  });
+
   test("a newer one works, and the developer is told what is unknown, once", async () => {
     const warn = vi.fn();
     const room = basketRoom(ONE);
