@@ -110,9 +110,9 @@ class Flite:
         # reads as several utterances into a file only. No other user can enter this folder.
         with TemporaryDirectory(prefix="flite-") as folder:
             given, made = Path(folder, "text"), Path(folder, "sound.wav")
-            given.write_text(_without_controls(text), encoding="utf-8")
+            _write(given, text)
             await self._run("-f", str(given), "-o", str(made))
-            sound = made.read_bytes() if made.is_file() else b""
+            sound = _read(made)
         if len(sound) < _WAV_HEADER:
             raise VoiceFault("flite made no sound")
         return Spoken(sound[_WAV_HEADER:])
@@ -182,12 +182,19 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def _without_controls(text: str) -> str:
-    """Return a text with spaces for control characters and half surrogates: NUL ends a text in C.
-
-    >>> _without_controls("one\\0two")
-    'one two'
-    """
+    """Return a text with spaces for control characters and half surrogates: NUL ends a text in C."""
     return _CONTROLS.sub(" ", text)
+
+
+def _write(file: Path, text: str) -> None:
+    file.write_text(_without_controls(text), encoding="utf-8")
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 # -- amounts of money --------------------------------------------------------------------------------
