@@ -344,7 +344,7 @@ async def test_what_staff_do_reaches_the_guest(browser: Browser, url: str) -> No
     await other.see(".dock.yours")
     await other.press("Desserts")
     await other.see(".dish", "Choose Panna cotta")
-    await cook.choose("Pause new orders", role="checkbox")
+    await cook.press("Pause new orders", role="checkbox")
     await other.see(".note", "We take no orders just now")
     await cook.press("Pause new orders", role="checkbox")
     await other.unsee(".note", "We take no orders just now")

@@ -11,7 +11,9 @@ export default function MenuBefore() {
   const state = useMenu(true, true);
   const [browsing, setBrowsing] = useState(NOTHING_BROWSED);
   const place = useRef<HTMLElement>(null);
-  useEffect(() => place.current?.scrollIntoView(), []);
+  useEffect(() => {
+    place.current?.scrollIntoView(); // a newer browser's returns a promise, which is no cleanup
+  }, []);
   const house = state.menu?.house;
   return (
     <section className="before-menu" id="menu" ref={place} aria-label={texts.card.title}>
