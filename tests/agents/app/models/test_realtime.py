@@ -9,7 +9,10 @@ from livekit.agents import APIError, APIStatusError, utils
 from livekit.agents.llm import ChatContext, ChatMessage, FunctionCall, function_tool
 from pydantic import SecretStr
 
+from agents.app.doctor.models import check_speech
 from agents.app.models.realtime import RealtimeLLM, aligned
+from agents.app.models.speech import HEARS_CARDS, stt_provider
+from agents.app.settings import settings_of
 from agents.handoff import why_model_failed
 from agents.testing.providers import Answer, Providers, calls, says
 
@@ -115,6 +118,17 @@ async def test_a_wrong_key_is_not_tried_again() -> None:
 
     assert why_model_failed(refused.value) == "the key was not accepted (401)"
     assert not refused.value.retryable
+
+
+def test_doctor_says_that_card_numbers_reach_the_provider() -> None:
+    form = settings_of("bella-vista")
+    given: dict[str, Any] = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "tts": "openai"}
+    heard = form(model="openai-realtime", **given)
+    read = form(model="openai-realtime", stt="openai", **given)
+
+    assert [one.found for one in check_speech(heard) if one.about == "privacy"] == [HEARS_CARDS]
+    assert not [one for one in check_speech(read) if one.about == "privacy"]
+    assert stt_provider(form(model="openai", **given)) is None
 
 
 def test_sound_stays_where_its_transcript_is_in_the_history_and_goes_where_it_is_not() -> None:
