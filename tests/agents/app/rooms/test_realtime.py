@@ -179,3 +179,30 @@ async def test_a_wrong_key_ends_in_words(
             said = str(talk.call.session.history.items)
 
     assert "automatic assistant" in said
+
+
+async def test_a_guest_presses_to_talk_and_may_take_a_turn_back(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+) -> None:
+    replies = [says("Welcome to Bella Vista!"), says("Hello, Ada.")]
+    hears = ["Never mind this", "Hi, I am Ada"]
+    async with Providers(replies, hears=hears, key="test-key").running() as server:
+        async with (
+            livekit.joined(room_name) as guest,
+            speaking(guest.room) as ada,
+            calls.agent(room_name, house=house_of(changed, server)) as agent,
+        ):
+            await guest.hello()
+            await until(partial(answered, agent, 0), what="the greeting")
+            await guest.call("start_turn")
+            await ada.says(0)
+            await guest.call("cancel_turn")
+            await guest.call("start_turn")
+            await ada.says(1)
+            await guest.call("end_turn")
+            await until(partial(answered, agent, 1), what="the answer")
+
+    assert server.faults == []
+    asked = str(server.requests[-1]["items"])
+    assert "Hi, I am Ada" in asked
+    assert "Never mind" not in asked
