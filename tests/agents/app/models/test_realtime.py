@@ -10,6 +10,7 @@ from livekit.agents.llm import ChatContext, ChatMessage, FunctionCall, function_
 from pydantic import SecretStr
 
 from agents.app.doctor.models import check_speech
+from agents.app.models.openai import openai_model
 from agents.app.models.realtime import RealtimeLLM, aligned
 from agents.app.models.speech import HEARS_CARDS, stt_provider
 from agents.app.settings import settings_of
@@ -143,3 +144,23 @@ def test_sound_stays_where_its_transcript_is_in_the_history_and_goes_where_it_is
     made = aligned(ChatContext([ours, own_call, redacted]), ChatContext([heard, more, call, card]))
 
     assert [item.id for item in made.items] == ["a1", "a2", "f1", redacted.id]
+
+
+async def test_the_fallback_model_answers_where_the_realtime_model_fails() -> None:
+    def reply(asked: dict[str, Any]) -> Answer:  # the failed model is tried again in the background
+        return Answer(status=429) if "items" in asked else says("By text.")
+
+    async with Providers(reply, key="test-key").running() as server:
+        given: dict[str, Any] = {"OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "test-key"}
+        settings = settings_of("bella-vista")(
+            model="openai-realtime", openai_fallback_model="gpt-4.1", openai_patience=60, **given
+        )
+        model = openai_model(settings, None, hears=True)
+        said = ""
+        async with model.chat(chat_ctx=history("a pizza"), tools=[]) as stream:
+            async for chunk in stream:
+                said += (chunk.delta.content or "") if chunk.delta is not None else ""
+        await model.aclose()
+
+    assert said == "By text."
+    assert [one.path for one in server.asked if one.path.endswith("completions")]
