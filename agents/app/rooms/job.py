@@ -22,9 +22,11 @@ from agents.app.live import LiveSettings
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.models.speech import (
     FOR_TRYING,
+    HEARS_CARDS,
     SpeechModels,
     language_models_of,
     missing_for_speech,
+    model_hears,
     speech_models,
     uses_local,
 )
@@ -246,8 +248,11 @@ def _process_context(
     missing = missing_for_speech(settings)
     if missing:
         logger.info("rooms are text only: %s not set", ", ".join(missing))
-    elif uses_local(settings):
-        logger.warning(FOR_TRYING)
+    else:
+        if uses_local(settings):
+            logger.warning(FOR_TRYING)
+        if model_hears(settings):
+            logger.warning(HEARS_CARDS)
     return ProcessContext(
         app=app,
         context=context,
