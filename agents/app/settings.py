@@ -82,6 +82,8 @@ class AppSettings(BaseSettings):
         transcript: Whether what is said is stored beside the state: on or off.
         transcript_days: How long it is stored, in days, and up to two more; older transcripts are
             deleted when a call begins.
+        record_calls: Whether calls with audio are recorded: the user is told so first, and may refuse.
+        recordings: The folder of the recordings; by default beside the database.
         openai_base_url: The address of the language model's server; OpenAI's own by default.
         openai_model: The language model's name there.
         openai_realtime_model: The realtime model's name there.
@@ -162,6 +164,8 @@ class AppSettings(BaseSettings):
     database: Annotated[str | None, AfterValidator(check_database)] = None
     transcript: bool = True
     transcript_days: Annotated[int, Field(ge=1, le=3650)] = 30
+    record_calls: bool = False
+    recordings: Path | None = None
     openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
     openai_model: Annotated[str, Field(min_length=1)] = "gpt-4.1"
     openai_realtime_model: Annotated[str, Field(min_length=1)] = "gpt-realtime"

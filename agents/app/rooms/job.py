@@ -32,6 +32,7 @@ from agents.app.models.speech import (
 )
 from agents.app.models.turn_taking import turn_taking
 from agents.app.parts import C, S
+from agents.app.recordings import Recordings, recordings_folder
 from agents.app.rooms.lost import tell_staff
 from agents.app.rooms.media import Media
 from agents.app.rooms.phone import end_line, is_telephone
@@ -270,5 +271,12 @@ def _process_context(
         agent=settings.agent_name,
         reply_limit_of=reply_limit_of,
         live=prepared.live,
+        recordings=_recordings(app, settings, app.owner_of(context)),
         measured=report_turn,
     )
+
+
+def _recordings(app: App[S, C], settings: AppSettings, owner: str) -> Recordings | None:
+    if not settings.record_calls:
+        return None
+    return Recordings(recordings_folder(app, settings.database, settings.recordings), owner)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from agents.app.models.speech import SpeechModels
     from agents.app.models.turn_taking import TurnTaking
+    from agents.app.recordings import CallRecorder
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +70,7 @@ class Media:
         lost: Callable[[], None] | None = None,
         llm_by_agent: Mapping[str, LLM[Any]] = MappingProxyType({}),
         microphone_mode: MicrophoneMode = "open",
+        recorder: "CallRecorder | None" = None,
     ) -> None:
         """Start the session of a call; its first agent greets.
 
@@ -82,6 +84,7 @@ class Media:
                 continues as text.
             llm_by_agent: Language models of single agents.
             microphone_mode: The microphone's mode at first.
+            recorder: Records the call.
 
         Raises:
             SpeechNotBuilt: The speech models could not be built.
@@ -117,6 +120,7 @@ class Media:
             user_identity=user,
             microphone_mode=microphone_mode,
             lost=lost,
+            tap=recorder,
         )
 
     async def aclose(self) -> None:
