@@ -11,7 +11,11 @@ export default defineConfig({
   build: {
     emptyOutDir: true,
     target: "es2022",
-    rolldownOptions: { input: [page("index.html"), page("staff.html")] },
+    rolldownOptions: {
+      input: [page("index.html"), page("staff.html")],
+      // A slow machine is no fault of the build.
+      checks: { bundlerTimings: false },
+    },
     // The chunk that a call loads is mostly livekit-client.
     chunkSizeWarningLimit: 700,
   },
