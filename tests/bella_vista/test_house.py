@@ -214,6 +214,24 @@ def test_what_is_not_on_the_menu_cannot_be_sold_out() -> None:
         Service().staff_set(sold_out=["Sushi"])
 
 
+def test_a_sold_out_dish_that_has_left_the_menu_is_kept_until_staff_take_it_off() -> None:
+    service = Service()
+    service.live.values = {"house": {"sold_out": ["Grandma's Trifle", "Marghérita"]}}
+
+    service.staff_set(sold_out=["Grandma's Trifle", "Marghérita", "tiramisu"])
+    kept = service.live.values
+    with pytest.raises(NotOnMenu):
+        service.staff_set(sold_out=["Grandma's Trifle", "Sushi"])
+    service.staff_set(sold_out=["Tiramisu"])
+
+    assert kept == {
+        "house": {"paused": False, "sold_out": ["Grandma's Trifle", "Marghérita", "Tiramisu"]}
+    }
+    assert service.live.values == {"house": {"paused": False, "sold_out": ["Tiramisu"]}}
+    with pytest.raises(NotOnMenu):
+        service.staff_set(sold_out=["Grandma's Trifle"])
+
+
 @pytest.mark.parametrize("stored", [None, {}, {"paused": "soon"}, [], {"later": 1}])
 def test_what_a_later_release_stored_is_no_reason_to_fail(stored: object) -> None:
     live = LiveSettings()
