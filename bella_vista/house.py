@@ -43,6 +43,8 @@ def set_house(
 ) -> Mapping[str, JsonValue]:
     """Change the house.
 
+    Names that are stored are kept as they are, also those that have left the menu.
+
     Args:
         context: The context of the rules.
         present: The house as it is stored.
@@ -50,15 +52,17 @@ def set_house(
 
     Raises:
         BadParams: A field is unknown or invalid.
-        NotOnMenu: A name is not on the menu.
+        NotOnMenu: A name is neither stored nor on the menu.
     """
     change = part(HouseChange, sent)
     house = _house(present)
     if change.paused is not None:
         house = house.model_copy(update={"paused": change.paused})
     if change.sold_out is not None:
-        named = tuple(dict.fromkeys(context.menu.item(name).name for name in change.sold_out))
-        house = house.model_copy(update={"sold_out": named})
+        menu, stored = context.menu, house.sold_out
+        # A name that has left the menu is not searched for: that may find another dish.
+        named = (name if name in stored else menu.item(name).name for name in change.sold_out)
+        house = house.model_copy(update={"sold_out": tuple(dict.fromkeys(named))})
     return house.model_dump(mode="json")
 
 

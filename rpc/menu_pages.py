@@ -251,9 +251,11 @@ _rendered: list[MenuPages] = []
 
 def pages_of(menu: Menu) -> MenuPages:
     """Return the pages of a menu; those of the present one are kept."""
-    if not _rendered or _rendered[0].menu is not menu:
-        _rendered[:] = [MenuPages(menu)]
-    return _rendered[0]
+    pages = _rendered[0] if _rendered else None
+    if pages is None or pages.menu is not menu:
+        pages = MenuPages(menu)
+        _rendered[:] = [pages]  # never empty again: other threads read it
+    return pages
 
 
 def meant(

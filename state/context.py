@@ -17,7 +17,7 @@ class OrderContext:
         house: Returns what staff have set.
     """
 
-    __slots__ = ("_card", "_menu", "_sold_out", "house", "new_id", "now")
+    __slots__ = ("_card", "_served", "house", "new_id", "now")
 
     def __init__(
         self,
@@ -27,17 +27,18 @@ class OrderContext:
         new_id: Callable[[], str],
         house: Callable[[], House] = lambda: AS_USUAL,
     ) -> None:
-        self._card = self._menu = menu
-        self._sold_out: tuple[str, ...] = ()
+        self._card = menu
+        self._served: tuple[tuple[str, ...], Menu] = ((), menu)
         self.now = now
         self.new_id = new_id
         self.house = house
 
     @property
     def menu(self) -> Menu:
-        """The menu, without what is sold out now."""
+        """The menu, without what is sold out now; may be read in several threads."""
         sold_out = self.house().sold_out
-        if sold_out != self._sold_out:
-            self._menu = self._card.without(sold_out)
-            self._sold_out = sold_out
-        return self._menu
+        known, menu = self._served
+        if sold_out != known:
+            menu = self._card.without(sold_out)
+            self._served = (sold_out, menu)  # one assignment: other threads read both or neither
+        return menu

@@ -1,6 +1,9 @@
 """What staff set for the house: the rules of a call that runs, the menu, and the words for it."""
 
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
+from types import FrameType
 from typing import Any
 from uuid import uuid4
 
@@ -10,7 +13,7 @@ from agents.app.live import LiveSettings
 from bella_vista.house import house_of, set_house
 from bella_vista.menus import menu_file
 from rpc.gateway.errors import BadParams
-from rpc.menu_pages import whole_menu
+from rpc.menu_pages import pages_of, whole_menu
 from state.commands import (
     AddItem,
     ChangeItem,
@@ -138,6 +141,60 @@ def test_the_menu_shows_it_under_another_version() -> None:
     assert (before["house"]["paused"], after["house"]["paused"]) == (False, True)  # type: ignore[index,call-overload]
 
 
+def interrupted(line: int, function: Any, read: Callable[[], Any], other: Callable[[], Any]) -> Any:
+    """Read something, with another read before a line of the function, as a second thread does it."""
+    run = 0
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal run
+        if frame.f_code is not function.__code__:
+            return None
+        if event == "line":
+            run += 1
+            if run == line:
+                other()
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        return read()
+    finally:
+        sys.settrace(before)
+
+
+@pytest.mark.parametrize("line", range(1, 7))
+def test_the_menu_may_be_read_in_threads_while_staff_change_it(line: int) -> None:
+    service = Service()
+    context, menu = service.context, service.context.menu
+
+    def version(sold_out: str) -> str:
+        service.live.values = {"house": {"sold_out": [sold_out]}}
+        return context.menu.version
+
+    service.live.values = {"house": {"sold_out": ["Tiramisu"]}}
+    interrupted(
+        line,
+        vars(OrderContext)["menu"].fget,
+        lambda: context.menu,
+        lambda: version("Cannoli"),
+    )
+
+    for name in ("Tiramisu", "Cannoli"):
+        assert version(name) == menu.without([name]).version
+
+
+@pytest.mark.parametrize("line", range(1, 6))
+def test_the_pages_of_two_menus_may_be_read_in_threads(line: int) -> None:
+    menu = Service().context.menu
+    other = menu.without(["Tiramisu"])
+    pages_of(other)
+
+    pages = interrupted(line, pages_of, lambda: pages_of(menu), lambda: pages_of(other))
+
+    assert pages.menu is menu
+
+
 def test_only_what_is_given_changes() -> None:
     service = Service()
     service.staff_set(sold_out=["Tiramisu", "tiramisu"])
@@ -155,6 +212,24 @@ def test_what_cannot_be_set_is_refused(sent: dict[str, object]) -> None:
 def test_what_is_not_on_the_menu_cannot_be_sold_out() -> None:
     with pytest.raises(NotOnMenu):
         Service().staff_set(sold_out=["Sushi"])
+
+
+def test_a_sold_out_dish_that_has_left_the_menu_is_kept_until_staff_take_it_off() -> None:
+    service = Service()
+    service.live.values = {"house": {"sold_out": ["Grandma's Trifle", "Marghérita"]}}
+
+    service.staff_set(sold_out=["Grandma's Trifle", "Marghérita", "tiramisu"])
+    kept = service.live.values
+    with pytest.raises(NotOnMenu):
+        service.staff_set(sold_out=["Grandma's Trifle", "Sushi"])
+    service.staff_set(sold_out=["Tiramisu"])
+
+    assert kept == {
+        "house": {"paused": False, "sold_out": ["Grandma's Trifle", "Marghérita", "Tiramisu"]}
+    }
+    assert service.live.values == {"house": {"paused": False, "sold_out": ["Tiramisu"]}}
+    with pytest.raises(NotOnMenu):
+        service.staff_set(sold_out=["Grandma's Trifle"])
 
 
 @pytest.mark.parametrize("stored", [None, {}, {"paused": "soon"}, [], {"later": 1}])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from livekit.agents.tts import TTS
     from livekit.agents.vad import VAD
     from livekit.agents.voice.turn import TurnHandlingOptions
+    from openai import AsyncClient
 
     from agents.app.app import AnyApp
     from agents.app.local_speech.language_models import LanguageModels
@@ -68,6 +69,7 @@ class SpeechModels:
         expect: Tells the speech-to-text model which kind of answer is expected; ``None`` if it has
             no use for that.
         model_hears: Whether the language model is a realtime one that is sent the user's audio.
+        clients: The HTTP clients of models that do not close theirs, to be closed.
     """
 
     stt: "STT[Any] | None"
@@ -78,10 +80,15 @@ class SpeechModels:
     built: "tuple[STT[Any] | TTS[Any], ...]"
     expect: Callable[[str], None] | None = None
     model_hears: bool = False
+    clients: "tuple[AsyncClient, ...]" = ()
 
     async def aclose(self) -> None:
-        """Close every model."""
-        ends = await asyncio.gather(*(one.aclose() for one in self.built), return_exceptions=True)
+        """Close every model and client."""
+        ends = await asyncio.gather(
+            *(one.aclose() for one in self.built),
+            *(one.close() for one in self.clients),
+            return_exceptions=True,
+        )
         for end in ends:
             if isinstance(end, Exception):  # one failure must not leave the others open
                 logger.warning("speech model not closed: %s", type(end).__name__)
@@ -358,6 +365,7 @@ def speech_models(
         models,
         build.expect,
         model_hears=model_hears(settings),
+        clients=tuple(build.clients),
     )
 
 
@@ -372,6 +380,7 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
     def __post_init__(self) -> None:
         self.expect: Callable[[str], None] | None = None
         self.built: list[STT[Any] | TTS[Any]] = []
+        self.clients: list[AsyncClient] = []
         self._second: Any = None
 
     def stt(self) -> Any:
@@ -417,9 +426,13 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
             said["model"] = model
         if provider == OPENAI:
             from livekit.plugins import openai
+            from openai import AsyncClient
 
+            # livekit-agents 1.8.9 does not close the client that its STT makes.
+            client = AsyncClient(**self._openai(url), max_retries=0)
+            self.clients.append(client)
             # One request per segment of speech: all that compatible servers support.
-            return self._kept(openai.STT(**said, **self._openai(url), use_realtime=False))
+            return self._kept(openai.STT(**said, client=client, use_realtime=False))
         from livekit.plugins import deepgram
 
         if url is not None:

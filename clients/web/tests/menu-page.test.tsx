@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import MenuBefore from "../src/parts/menu-before";
+import { Welcome } from "../src/parts/welcome";
 import menu from "../stories/fixtures/menu.json";
 
 afterEach(() => {
@@ -34,10 +34,15 @@ test("an open menu shows what staff change meanwhile, and stays while it cannot 
     return new Response(JSON.stringify(next));
   });
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
-  render(<MenuBefore />);
+  location.hash = "#menu";
+  render(<Welcome settings={null} busy={false} onStart={() => {}} />);
+  await import("../src/parts/menu-before");
   const later = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
   await later(0);
-  const dishes = screen.getAllByRole("heading", { level: 3 }).length;
+  expect(screen.getAllByRole("heading", { level: 1 })).toHaveLength(1);
+  expect(screen.getByRole("heading", { level: 2, name: "The menu" })).toBeTruthy();
+  expect(screen.getAllByRole("heading", { level: 3 })).toHaveLength(1);
+  const dishes = screen.getAllByRole("heading", { level: 4 }).length;
   expect(dishes).toBeGreaterThan(0);
   expect(screen.queryByText("Sold out today")).toBeNull();
   expect(screen.queryByRole("button", { name: /^Add/ })).toBeNull();

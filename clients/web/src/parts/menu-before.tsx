@@ -18,7 +18,7 @@ export default function MenuBefore() {
   return (
     <section className="before-menu" id="menu" ref={place} aria-label={texts.card.title}>
       {house && takesNoOrders(house) && <p className="note soft">{closedText(house, texts)}</p>}
-      <Menu state={state} order={null} browsing={browsing} onBrowse={setBrowsing} />
+      <Menu state={state} order={null} below browsing={browsing} onBrowse={setBrowsing} />
     </section>
   );
 }

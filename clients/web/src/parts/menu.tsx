@@ -26,6 +26,7 @@ export function Menu({
   order,
   actions,
   opened,
+  below = false,
   browsing,
   onBrowse,
 }: {
@@ -35,6 +36,8 @@ export function Menu({
   actions?: (dish: Dish) => ReactNode;
   /** The dish that was looked at last. */
   opened?: string;
+  /** Below the page's own title: each heading is one level lower. */
+  below?: boolean;
   browsing: Browsing;
   onBrowse: (browsing: Browsing) => void;
 }) {
@@ -44,6 +47,7 @@ export function Menu({
   const { section, typed, hide } = browsing;
   const search = useDeferredValue(typed.trim());
   const { menu, failed, read } = state;
+  const Title = below ? "h2" : "h1";
   const sections = menu?.sections ?? [];
   const current = sections.find((each) => each.name === section) ?? sections[0];
   // Coming back from a sheet, the dish it was opened from gets the focus again.
@@ -67,7 +71,7 @@ export function Menu({
   return (
     <div className="menu">
       <div className="menu-head">
-        <h1>{words.title}</h1>
+        <Title>{words.title}</Title>
         <div className="search">
           <label className="label" htmlFor={id}>
             {words.search}
@@ -128,6 +132,7 @@ export function Menu({
           currency={menu?.house.currency ?? ""}
           order={order}
           titled={search !== ""}
+          below={below}
           actions={actions}
         />
       ))}
@@ -142,17 +147,19 @@ function SectionOf({
 }: {
   section: Section;
   titled: boolean;
+  below: boolean;
   currency: string;
   order: Order | null;
   actions?: (dish: Dish) => ReactNode;
 }) {
   const texts = useTexts();
   if (section.dishes.length === 0) return null;
+  const Title = rest.below ? "h3" : "h2";
   return (
     <section aria-label={section.name}>
-      <h2 className={titled ? "section-title" : "unseen"} lang="en">
+      <Title className={titled ? "section-title" : "unseen"} lang="en">
         {section.name}
-      </h2>
+      </Title>
       {section.served.length > 0 && <p className="fine">{servedText(section.served, texts)}</p>}
       <ul className="dishes">
         {section.dishes.map((dish) => (
@@ -166,12 +173,14 @@ function SectionOf({
 function DishOf({
   dish,
   section,
+  below,
   currency,
   order,
   actions,
 }: {
   dish: Dish;
   section: string;
+  below: boolean;
   currency: string;
   order: Order | null;
   actions?: (dish: Dish) => ReactNode;
@@ -179,6 +188,7 @@ function DishOf({
   const texts = useTexts();
   const words = texts.card;
   const met = meets(dish.allergens, order?.allergies ?? []);
+  const Title = below ? "h4" : "h3";
   return (
     <li className={dish.available ? "dish" : "dish out"}>
       <Drawing
@@ -187,7 +197,7 @@ function DishOf({
         holds={[...dish.with, ...wordsOf(dish.description)]}
       />
       <div>
-        <h3 lang="it">{dish.name}</h3>
+        <Title lang="it">{dish.name}</Title>
         {dish.description && <p lang="en">{dish.description}</p>}
         <p className="price">{priceText(dish, currency)}</p>
         <p className="fine">{factsText(dish, texts)}</p>

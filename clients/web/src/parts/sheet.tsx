@@ -50,7 +50,9 @@ export function Sheet({
   const [lacking, setLacking] = useState<string | null>(null);
   const [busy, oneAtATime] = useOneAtATime();
   const title = useRef<HTMLHeadingElement>(null);
-  useEffect(() => title.current?.focus(), []);
+  useEffect(() => {
+    title.current?.focus();
+  }, []);
   const change = (part: Partial<Chosen>) => {
     setLacking(null);
     setChosen((before) => ({ ...before, ...part }));

@@ -330,7 +330,9 @@ function WayForm({ order, onDone }: { order: Order; onDone: () => void }) {
   const [address, setAddress] = useState(way?.address ?? "");
   const [name, setName] = useState(order.customer_name ?? "");
   const start = useRef<HTMLInputElement>(null);
-  useEffect(() => start.current?.focus(), []);
+  useEffect(() => {
+    start.current?.focus();
+  }, []);
   const keep = async (event: FormEvent) => {
     event.preventDefault();
     const when = time ? atTime(time, way?.ready_at) : "asap";

@@ -157,6 +157,31 @@ async def test_openais_key_is_sent_to_no_other_server(monkeypatch: pytest.Monkey
     assert keys == ["sk-mine", "no-key"]
 
 
+async def test_the_clients_of_every_model_are_closed_with_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = setting(
+        monkeypatch,
+        DEEPGRAM_API_KEY=KEY,
+        OPENAI_API_KEY="sk-mine",
+        BELLA_VISTA_STT_FALLBACK="openai",
+        BELLA_VISTA_TTS="openai",
+        BELLA_VISTA_TTS_VOICES="payment=coral",
+    )
+
+    async with built(settings) as speech:
+        stt: Any = speech.stt
+        models: list[Any] = [
+            stt._stt_instances[1]._stt,
+            speech.tts,
+            *speech.tts_by_agent.values(),
+        ]
+        before = [model._client.is_closed() for model in models]
+
+    assert before == [False] * 3
+    assert [model._client.is_closed() for model in models] == [True] * 3
+
+
 def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = setting(
         monkeypatch,
