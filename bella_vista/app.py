@@ -128,6 +128,7 @@ APP: "App[OrderState, OrderContext]" = App(
         page=_PAGE,
         documents={"menu": later("rpc.menu_pages:whole_menu")},
         live={"house": later("bella_vista.house:set_house")},
+        waits_for_staff=later("bella_vista.orders:waits_for_staff"),
     ),
     phone=Phone(
         caller_number=later("bella_vista.orders:keep_number"),

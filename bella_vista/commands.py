@@ -110,6 +110,7 @@ def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
         unchanged and named.
         """
         from agents.app.forgetting import ErasureReport, forget_state
+        from agents.app.states import is_id
         from agents.app.terminal.logs import log_files
         from bella_vista.forgetting import forget_guest
         from bella_vista.menus import menu_file, read_menu
@@ -119,6 +120,8 @@ def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
         logs = log_files(app.name)
 
         async def erase(store: "SqlStore") -> ErasureReport:
+            if is_id(whom):  # with its letters read as a keypad's, an id may be a telephone number
+                return await forget_state(app, store, settings, whom, logs)
             try:
                 contact = contact_of(whom, read_menu(menu_file(settings.menu)).restaurant)
             except NoContact:

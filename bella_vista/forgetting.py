@@ -122,6 +122,7 @@ async def forget_guest(
             report.left.append(fault.message)
         else:
             report.mentions.append(order_id)
+        erasure.forget_recordings(order_id)
     await erasure.check()
     try:
         await _look_in_orders(store, contact, erasure, report)

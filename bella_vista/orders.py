@@ -54,6 +54,11 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
     return (await shared.apply(step(), actor=STAFF)).state
 
 
+def waits_for_staff(order: OrderState) -> bool:
+    """Whether the kitchen or the counter has the order and is not done with it."""
+    return order.stage in STEPS
+
+
 def refuse_resume(order: OrderState, context: OrderContext) -> str | None:
     """Return the reason why the guest cannot continue an order; ``None`` if they can."""
     if order.restaurant_id != context.menu.restaurant.id:

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from agents.app.app import App, Environment
 from agents.app.declaration import named_faults
 from agents.app.parts import C, S
+from agents.app.recordings import files_of, forget_recordings, recordings_folder
 from agents.app.settings import AppSettings
 from agents.app.states import as_state_faults, id_of
 from agents.app.traces import Trace, found_in_files, overwritten, texts_in
@@ -47,6 +48,7 @@ class ErasureReport:
         refused: The states that were left unchanged, each with the reason.
         texts: How many different texts were erased.
         lines: How many lines of transcripts were deleted.
+        recordings: How many recordings were deleted.
         in_logs: How many occurrences in logs were overwritten.
         looked_in: The files that were searched at the end.
         too_short: How many of the texts were too short to be searched for in files.
@@ -58,6 +60,7 @@ class ErasureReport:
     refused: dict[str, str] = field(default_factory=dict)
     texts: int = 0
     lines: int = 0
+    recordings: int = 0
     in_logs: int = 0
     looked_in: list[Path] = field(default_factory=list)
     too_short: int = 0
@@ -69,6 +72,8 @@ class ErasureReport:
             yield f"{self.noun.capitalize()} {state_id}: its user was erased."
         if self.erased:
             yield f"Erased: {_count(self.texts, 'text')}; {_count(self.lines, 'line')} of transcripts."
+        if self.recordings:
+            yield f"Deleted: {_count(self.recordings, 'recording')}."
         yield from self.more()
         if self.in_logs:
             yield f"Overwritten in the logs: {_count(self.in_logs, 'place')}."
@@ -144,6 +149,7 @@ class Erasure(Generic[S, C]):
         self._store = store
         self._settings = settings
         self._logs = tuple(logs)
+        self._recordings = recordings_folder(app, settings.database, settings.recordings)
         self._context: C | None = None
         self._states: list[Stored] = []
         self._unreadable: set[str] = set()
@@ -219,6 +225,7 @@ class Erasure(Generic[S, C]):
                 self.report.left.append(fault.message)
             else:
                 self.report.erased.append(stored.state_id)
+            self.forget_recordings(stored.state_id)
 
     async def check(self) -> None:
         """Remove deleted data from the database's files, and search everything for remaining traces."""
@@ -230,12 +237,22 @@ class Erasure(Generic[S, C]):
             for state_id in report.erased:
                 if not await self._is_clean(state_id):
                     report.left.append(self.written_again(state_id))
+                for file in files_of(self._recordings, state_id):
+                    report.left.append(f"{file}: the recording is left")
             await self._look_in_files()
         except StateError as fault:
             report.left.append(fault.message)
         except OSError as fault:
             report.left.append(f"{fault.filename}: {fault.strerror or 'it cannot be read'}")
         report.left = list(dict.fromkeys(report.left))
+
+    def forget_recordings(self, state_id: str) -> None:
+        """Delete the recordings of calls about a state."""
+        try:
+            self.report.recordings += forget_recordings(self._recordings, state_id)
+        except OSError as fault:
+            why = fault.strerror or "it cannot be deleted"
+            self.report.left.append(f"The recording {fault.filename}: {why}")
 
     def written_again(self, state_id: str) -> str:
         """Return the line that says that a state holds erased texts again."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from agents.app.words import Words
+from agents.app.words import Words, refuses_recording
 
 if TYPE_CHECKING:
     import typer
@@ -182,6 +182,8 @@ class Rooms(Generic[S, C]):
             expected, ``open`` among them: local speech-to-text hears what these are made of, and
             cannot be used without them.
         written: Writes what it heard, words in lower case, as it is typed: with digits, for instance.
+        refuses_recording: Whether a message says that its user does not want to be recorded; by
+            default in English.
         words: The sentences that are said about the call itself.
     """
 
@@ -191,6 +193,7 @@ class Rooms(Generic[S, C]):
     terms: Callable[[C], Sequence[str]] = lambda context: ()
     sentences: Callable[[C], Mapping[str, Sequence[str]]] | None = None
     written: Callable[[str], str] = str
+    refuses_recording: Callable[[str], bool] = refuses_recording
     words: Words = field(default_factory=Words)
 
 
@@ -217,7 +220,9 @@ class Web(Generic[S, C]):
             returns JSON. Called in threads.
         live: What staff may change while calls run, by name: each a function of the context, the present
             values and those that were sent, which returns the new values. It raises ``Rejected`` for
-            what cannot be set.
+            what cannot be set. Called in threads, perhaps more than once.
+        waits_for_staff: Whether staff still have to do something with a state: it stays on their board
+            however old it is. Called in threads.
     """
 
     page: Path | None = None
@@ -225,6 +230,7 @@ class Web(Generic[S, C]):
     live: Mapping[str, Callable[[C, JsonObject, JsonObject], JsonObject]] = field(
         default_factory=dict
     )
+    waits_for_staff: Callable[[S], bool] = lambda state: False
 
 
 class Fields(BaseModel):

@@ -10,6 +10,9 @@ from pydantic import AfterValidator, Field, SecretStr
 
 LOCAL = "local"
 OPENAI = "openai"
+OPENAI_REALTIME = "openai-realtime"
+OF_OPENAI = (OPENAI, OPENAI_REALTIME)
+"""The models that need OpenAI's key or another server's address."""
 SCRIPT = "script:"
 
 KEY_MISSING = (
@@ -52,9 +55,11 @@ def check_model(name: str) -> str:
     Raises:
         ValueError: There is no such model.
     """
-    if name in (LOCAL, OPENAI) or (name.startswith(SCRIPT) and name != SCRIPT):
+    if name in (LOCAL, *OF_OPENAI) or (name.startswith(SCRIPT) and name != SCRIPT):
         return name
-    raise ValueError(f'there is no model "{name}": use local, openai, or script:FILE')
+    raise ValueError(
+        f'there is no model "{name}": use local, openai, openai-realtime, or script:FILE'
+    )
 
 
 def check_address(url: str) -> str:

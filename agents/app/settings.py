@@ -29,7 +29,7 @@ from agents.app.setting_values import (
     KEY_BYTES,
     KEY_MISSING,
     LOCAL,
-    OPENAI,
+    OF_OPENAI,
     Address,
     Key,
     Name,
@@ -75,15 +75,20 @@ class AppSettings(BaseSettings):
             agent_name: AgentName = "clinic"
 
     Args:
-        model: ``local``, ``openai``, or ``script:FILE``.
+        model: ``local``, ``openai``, ``openai-realtime``, or ``script:FILE``.
         at: When the clock starts; now by default. Without an offset it is the application's
             local time.
         database: Where states are stored, as a URL; a file in the user's data directory by default.
         transcript: Whether what is said is stored beside the state: on or off.
         transcript_days: How long it is stored, in days, and up to two more; older transcripts are
             deleted when a call begins.
+        record_calls: Whether calls with audio are recorded: the user is told so first, and may refuse.
+        recordings: The folder of the recordings; by default beside the database.
         openai_base_url: The address of the language model's server; OpenAI's own by default.
         openai_model: The language model's name there.
+        openai_realtime_model: The realtime model's name there.
+        openai_realtime_transcription: The name of the model that transcribes what a realtime model
+            hears.
         openai_fallback_base_url: The server of the fallback model; the first one's by default.
         openai_fallback_model: The fallback model's name; the first one's by default.
         openai_fallback_api_key: The fallback server's key. The first server's key is never sent
@@ -159,8 +164,12 @@ class AppSettings(BaseSettings):
     database: Annotated[str | None, AfterValidator(check_database)] = None
     transcript: bool = True
     transcript_days: Annotated[int, Field(ge=1, le=3650)] = 30
+    record_calls: bool = False
+    recordings: Path | None = None
     openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
     openai_model: Annotated[str, Field(min_length=1)] = "gpt-4.1"
+    openai_realtime_model: Annotated[str, Field(min_length=1)] = "gpt-realtime"
+    openai_realtime_transcription: Annotated[str, Field(min_length=1)] = "gpt-4o-mini-transcribe"
     openai_fallback_base_url: Address | None = None
     openai_fallback_model: Annotated[str | None, Field(min_length=1)] = None
     openai_fallback_api_key: Key | None = None
@@ -221,12 +230,12 @@ class AppSettings(BaseSettings):
     @field_validator("openai_base_url")
     @classmethod
     def _usable(cls, url: str | None, info: ValidationInfo) -> str | None:
-        return url if url is None or info.data.get("model") != OPENAI else check_address(url)
+        return url if url is None or info.data.get("model") not in OF_OPENAI else check_address(url)
 
     @field_validator("openai_api_key")
     @classmethod
     def _given_where_needed(cls, key: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
-        if info.data.get("model") != OPENAI:
+        if info.data.get("model") not in OF_OPENAI:
             return key
         if key is not None:
             return check_key(key)
@@ -305,7 +314,7 @@ class AppSettings(BaseSettings):
         }
         fields = cls.model_fields
         by_name = {told: field for field in fields for told in (field, cls.variable(field))}
-        kept: dict[str, str] = {}
+        kept: dict[str, None] = {}
         wrong: set[str] = set()
         for _ in fields:  # each round finds at least one more invalid setting
             try:
@@ -313,10 +322,11 @@ class AppSettings(BaseSettings):
             except ValidationError as error:
                 for fault in error.errors():
                     told = str(fault["loc"][0])
-                    wrong.add(by_name[told])
-                    given[told] = fields[by_name[told]].default
-                if "openai_api_key" in wrong:
-                    kept, given["model"] = {"model": OPENAI}, LOCAL
+                    field = by_name[told]
+                    wrong.add(field)
+                    given[told] = fields[field].default
+                    if field == "openai_api_key":  # the model that needs it is kept
+                        kept, given[told] = {field: None}, "missing"
             except (OSError, UnicodeError):
                 return None
             else:

@@ -1,5 +1,6 @@
 """An application's stored states: started, resumed, listed and shown."""
 
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ SYSTEM, STAFF = "system", "staff"
 """The actors of changes that neither an agent nor the user makes."""
 
 _SIGNS = "abcdefghjkmnpqrstuvwxyz23456789"
+_GROUP = rf"(?!\d{{4}})[{_SIGNS}]{{4}}"
+_ID = re.compile("-".join([_GROUP] * 3))
 _FIRST_NUMBER, _NUMBERS = 101, 899
 _LISTED = 10_000
 """How many of the newest states are searched for a number."""
@@ -176,6 +179,15 @@ def new_id() -> str:
         if not group.isdigit():
             groups.append(group)
     return "-".join(groups)
+
+
+def is_id(typed: str) -> bool:
+    """Whether a text has the form of an id that ``new_id`` creates.
+
+    >>> is_id("xj26-2kv8-zvn3"), is_id("2125-5501-4299")
+    (True, False)
+    """
+    return _ID.fullmatch(typed.strip().lower()) is not None
 
 
 def number_of(ordinal: int) -> str:

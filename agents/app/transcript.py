@@ -75,6 +75,8 @@ class MomentKind(StrEnum):
     COST = "spent"
     """The cost of a turn's models, as JSON."""
     CALL_ENDED = "ended"
+    NOT_RECORDED = "not_recorded"
+    """The user does not want their calls about this state to be recorded."""
 
 
 _WORDS = (MomentKind.USER_WORDS, MomentKind.AGENT_WORDS, MomentKind.INTERRUPTED)
@@ -175,14 +177,25 @@ class CallRecord:
         """Whether no write is pending or under way."""
         return self._soon is None and self._under_way is None
 
-    def drop_older_than(self, days: int) -> None:
+    def drop_older_than(
+        self, days: int, also: Callable[[datetime], object] = lambda before: None
+    ) -> None:
         """Start deleting this owner's old transcripts.
 
         Their age counts from the newest transcript that is at least a day old: if the clock has
         jumped forward everything looks old, and this keeps all until a day has passed at the new
         time.
+
+        Args:
+            days: How old they are.
+            also: Deletes what is kept as long, from before a time; called in a thread.
         """
-        self._dropping = asyncio.create_task(self._drop(timedelta(days=days)))
+        self._dropping = asyncio.create_task(self._drop(timedelta(days=days), also))
+
+    def recording_refused(self) -> None:
+        """Store that the user does not want to be recorded."""
+        self._note(self._call.turn, MomentKind.NOT_RECORDED, USER, "")
+        self._write()
 
     def say(self, text: str, key: str | None, digest: str) -> ClientMessage:
         """Start storing a client's message after all earlier ones; it is heard once it is stored.
@@ -379,13 +392,16 @@ class CallRecord:
                 return
             raise NotStored("the database did not answer")
 
-    async def _drop(self, age: timedelta) -> None:
+    async def _drop(self, age: timedelta, also: Callable[[datetime], object]) -> None:
         try:
             last = await self._store.eraser.last_said(self._now() - CLOCK_TRUSTED_AFTER)
             if last is not None:
                 await self._store.eraser.drop_said(last - age)
+                await asyncio.to_thread(also, last - age)
         except StateError as fault:
             self._warn_once(fault)
+        except OSError as fault:
+            logger.warning("old recordings not deleted: %s", fault.strerror)
 
     def _warn_once(self, fault: BaseException) -> None:
         if not self._warned:

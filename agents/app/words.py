@@ -1,8 +1,16 @@
 """The sentences about the call itself that are said in rooms, in English."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
+
+_REFUSES = re.compile(
+    r"(n[o']t|never|stop|without|no|off|against|refuse|object|delete|erase|mind)\b.{0,40}\brecord"
+    r"|\brecord\w*\b.{0,20}\b(off|not|stop|no)\b",
+    re.IGNORECASE,
+)
+_FOR_THE_RECORD = re.compile(r"\b(for|off) the record\b", re.IGNORECASE)
 
 _CUT_OFF = "I am sorry, we were cut off while I was still at what you said last"
 _MISSING = "Please tell me if anything of it is missing."
@@ -33,6 +41,8 @@ class Words:
         still_there: Asks a silent user whether they are there.
         not_set_up: The call cannot be served.
         too_long: A message was too long.
+        recorded: The call is recorded; said before it is.
+        not_recorded: Answers a user who does not want that.
         a_person: The caller's words when they press 0 on a telephone.
     """
 
@@ -48,6 +58,10 @@ class Words:
     still_there: str = "Are you still there? Take your time."
     not_set_up: str = "I am sorry, this call could not be set up. Please try again in a moment."
     too_long: str = "I am sorry, that was too long for me to read. Please say it in fewer words."
+    recorded: str = 'This call is recorded. If you do not want that, say "do not record me".'
+    not_recorded: str = (
+        "All right, this call is not recorded, and what was recorded is deleted. Please go on."
+    )
     a_person: str = "I would like to speak to a person."
 
 
@@ -91,3 +105,14 @@ def your_turn(expects: str, choices: Sequence[str] = ()) -> str:
     if choices:
         return f"Your turn. Choose one: {', '.join(choices)}."
     return f"Your turn. {_EXPECTED.get(expects, _EXPECTED['open'])}"
+
+
+def refuses_recording(text: str) -> bool:
+    """Whether a user says, in English, that they do not want to be recorded.
+
+    >>> [refuses_recording(one) for one in ("Please don't record me.", "stop the recording")]
+    [True, True]
+    >>> [refuses_recording(one) for one in ("No, for the record: two", "Is this recorded?")]
+    [False, False]
+    """
+    return _REFUSES.search(_FOR_THE_RECORD.sub("", text)) is not None

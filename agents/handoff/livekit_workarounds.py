@@ -16,6 +16,7 @@ from livekit.agents.telemetry import gen_ai, tracer
 from livekit.agents.voice import SpeechHandle
 from livekit.agents.voice.agent_activity import _SpeechHandleContextVar
 from livekit.agents.voice.events import EventTypes
+from livekit.agents.voice.io import AudioOutput
 from livekit.rtc import EventEmitter
 from opentelemetry.trace import Span
 
@@ -223,6 +224,15 @@ class CallSession(AgentSession[U]):
     the end of the job: 12 KiB a turn, half of a text conversation's memory. A call emits its own
     events and is recorded by its journal; the report is not used.
     """
+
+    tap_output: Callable[[AudioOutput], AudioOutput] | None = None
+    """Wraps the audio output, which livekit sets while the session starts."""
+
+    def _on_audio_output_changed(self) -> None:
+        output = self.output.audio
+        if self.tap_output is not None and output is not None:
+            self.output._audio_sink = self.tap_output(output)
+        super()._on_audio_output_changed()
 
     @property
     def usage(self) -> AgentSessionUsage:

@@ -73,6 +73,7 @@ class GatedInput(AudioInput):
         source: The microphone.
         spawn: Runs the task that reads the source; its owner cancels it.
         is_open: Whether it is open at first.
+        tap: Called with every frame that is passed on.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class GatedInput(AudioInput):
         spawn: Callable[[Coroutine[Any, Any, None]], object],
         *,
         is_open: bool,
+        tap: Callable[[rtc.AudioFrame], None] = lambda frame: None,
     ) -> None:
         super().__init__(label="push-to-talk", source=source)
         self.frames = 0
@@ -88,6 +90,7 @@ class GatedInput(AudioInput):
         self._microphone = source
         self._spawn = spawn
         self._open = is_open
+        self._tap = tap
         self._last: rtc.AudioFrame | None = None
         """The last frame that was passed on since it was opened."""
         self._passed = aio.Chan[rtc.AudioFrame]()
@@ -119,6 +122,7 @@ class GatedInput(AudioInput):
                 self.frames += 1
                 if self._open:
                     self._last = frame
+                    self._tap(frame)
                     self._passed.send_nowait(frame)
         finally:
             self._passed.close()

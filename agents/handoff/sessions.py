@@ -22,6 +22,7 @@ from livekit.agents.voice.io import AudioInput, AudioOutput
 from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 from livekit.agents.voice.turn import TurnHandlingOptions
 
+from agents.handoff.audio_tap import AudioTap, TappedOutput
 from agents.handoff.call import Call
 from agents.handoff.events import EndReason, Event, HandedOver, Heard, Said, ToolUsed
 from agents.handoff.handoffs import Models
@@ -146,6 +147,7 @@ async def start_speech(
     microphone_mode: MicrophoneMode = "open",
     noise_suppression: bool = False,
     lost: Callable[[], None] | None = None,
+    tap: AudioTap | None = None,
 ) -> "AgentSession[Call[S, C]]":
     """Start a session with audio and let the first agent open; returns the running session.
 
@@ -177,6 +179,7 @@ async def start_speech(
         noise_suppression: Whether noise in the room's audio is suppressed.
         lost: Called when speech input or output has failed, instead of showing what cannot be said:
             for a telephone, whose user cannot read.
+        tap: Receives the audio of both sides, to record it.
 
     Raises:
         ValueError: The speech-to-text model does not stream, and there is no voice activity
@@ -196,7 +199,7 @@ async def start_speech(
     call.turns.use_playout_lag(heard_after_s)
     # Longer than the endpointing delay of livekit-agents 1.8.9, at most 3 seconds by default.
     call.user_speech.use_turn_end_timeout(handling.get("endpointing", {}).get("max_delay", 3.0) + 1)
-    session: AgentSession[Call[S, C]] = CallSession(
+    session: CallSession[Call[S, C]] = CallSession(
         userdata=call,
         stt=redacting_stt,
         llm=model,
@@ -209,6 +212,9 @@ async def start_speech(
         session_close_transcript_timeout=0.0,  # input after the end is ignored
         user_away_timeout=None,  # a call's events say when the user's turn began
     )
+    if tap is not None:
+        call.user_speech.tap = tap
+        session.tap_output = partial(TappedOutput, tap=tap)
     call.attach(session)
     call.handoffs.use_models(llm_by_agent or {})
     session.on("user_state_changed", event_handler(call.user_speech.state_changed))
@@ -229,7 +235,12 @@ async def start_speech(
     await _start(call, room, user_identity, audio=audio)
     if session.input.audio is not None:
         is_open = microphone_mode == "open"
-        gate = GatedInput(session.input.audio, call.spawn, is_open=is_open)
+        gate = GatedInput(
+            session.input.audio,
+            call.spawn,
+            is_open=is_open,
+            tap=(lambda frame: None) if tap is None else tap.user_audio,
+        )
         session.input.audio = gate
         session.input.set_audio_enabled(True)
         call.push_to_talk = PushToTalk(

@@ -37,6 +37,7 @@ from livekit.agents.utils import AudioBuffer, aio
 from livekit.agents.voice import ErrorEvent, UserStateChangedEvent
 from livekit.agents.voice.events import ConversationItemAddedEvent
 
+from agents.handoff.audio_tap import AudioTap
 from agents.handoff.call_base import AnyCall
 from agents.handoff.replies import Replies
 from agents.handoff.user_turns import UserTurns
@@ -166,6 +167,10 @@ class UserSpeech:
         self._call, self._replies, self._turns, self._output = call, replies, turns, output
         self.speaking = False
         """Whether the user is speaking, as far as livekit reports it."""
+        self.tap: AudioTap | None = None
+        """What records the call is told what became of the user's audio."""
+        self._secret = False
+        """Whether a transcript of the present turn was redacted."""
         self._turn_end_timeout_s = TURN_END_TIMEOUT_S
         self._finals: list[str] = []
         self._unclear = False
@@ -234,7 +239,9 @@ class UserSpeech:
             words = self._call.redact_input(text).strip()
         except Refused:  # it is dropped, and the user is asked again
             self._replies.speak(self._call.policy.trouble)
+            self._forget_audio()
             return ""
+        self._secret = self._secret or words != text.strip()
         if words:
             self._turns.clock.transcribed()
             self._may_retry = True
@@ -261,6 +268,7 @@ class UserSpeech:
     def _ask_again(self) -> None:
         self._unclear = False
         self._finals.clear()
+        self._forget_audio()
         self._stop_timer()
         if not self._turns.speeches:
             self._replies.speak(self._call.policy.say_again)
@@ -282,6 +290,7 @@ class UserSpeech:
         if getattr(error, "type", "") != "stt_error" or error.recoverable:
             return
         logger.error("speech-to-text failed: %s", type(error.error).__name__)
+        self._forget_audio()
         if (lost := self._output.lost) is not None:
             if self._may_retry:
                 self._may_retry = False
@@ -347,6 +356,7 @@ class UserSpeech:
         count, self._interim = self._kept
         self._unclear = False
         del self._finals[count:]
+        self._forget_audio()
         self.release()
         self._forgetting = True
 
@@ -382,8 +392,15 @@ class UserSpeech:
             return
         self._stop_timer()
         words, self._finals = " ".join(self._finals), []
+        secret, self._secret = self._secret, False
         if words:
+            if self.tap is not None:
+                self.tap.understood(words, secret=secret)
             self._turns.accept(words, spoken=True)
+
+    def _forget_audio(self) -> None:
+        if self.tap is not None:
+            self.tap.forget()
 
     def _start_timer(self) -> None:
         self._stop_timer(transcript_due=self._transcript_due)

@@ -50,6 +50,8 @@ class UserTurns:
         self.clock = TurnClock()
         self.latency: Latency | None = None
         """Where the time of the last answer went."""
+        self.own_answer: Callable[[str], str | None] = lambda text: None
+        """Returns the answer to a message that no agent is asked, or None."""
         self._call = call
         self._replies = replies
         self._awaiting_transcript = awaiting_transcript
@@ -89,6 +91,9 @@ class UserTurns:
         turn = self.user_spoke(number)
         self._call.active.user_spoke()
         self._call.emit(Heard(turn, text))
+        if (answer := self.own_answer(text)) is not None:
+            self._replies.speak(answer)
+            return turn
         self.queued.append(text)
         if self._may_reply:
             self._answer_when_quiet()

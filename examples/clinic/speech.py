@@ -15,6 +15,7 @@ _NUMBERS = {
     **{word: 10 * number for number, word in enumerate(_TENS, start=2)},
     "oh": 0,
 }
+_WHOLE_TENS = frozenset(range(20, 100, 10))
 _ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
     " fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split()
@@ -93,7 +94,15 @@ def written(text: str) -> str:
 
 
 def _digits(words: str) -> str:
-    return "".join(str(_NUMBERS[word]) for word in words.split())
+    """Write numbers one after another; a unit after tens belongs to them: "twenty three" is 23."""
+    numbers: list[int] = []
+    for word in words.split():
+        number = _NUMBERS[word]
+        if numbers and 0 < number < 10 and numbers[-1] in _WHOLE_TENS:
+            numbers[-1] += number
+        else:
+            numbers.append(number)
+    return "".join(map(str, numbers))
 
 
 def _date(found: re.Match[str]) -> str:

@@ -332,6 +332,18 @@ def test_one_order_is_forgotten_by_its_id(capsys: pytest.CaptureFixture[str]) ->
     assert "Guest: not known yet" not in capsys.readouterr().out
 
 
+def test_an_id_that_reads_as_a_keypads_number_is_an_id(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.app.states.new_id", lambda: "xj26-2kv8-zvn3")
+    order_id = stored(*GUEST, *SHORT)
+    assert order_id == "xj26-2kv8-zvn3"
+
+    assert orders("forget", "XJ26-2kv8-zvn3") == 0
+
+    assert f"Order {order_id}: its user was erased." in capsys.readouterr().out
+
+
 def test_a_number_without_its_country_is_the_menus(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

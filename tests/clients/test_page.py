@@ -330,14 +330,24 @@ async def test_what_staff_do_reaches_the_guest(browser: Browser, url: str) -> No
     await cook.see(".house li", "Panna cotta")
     found = await cook.axe()
 
-    other = await greeted(browser, url)
-    await other.press("Menu", role="link")
+    other = await browser.guest()  # before their call
+    await other.goto(url)
+    await other.press("See the menu", role="link")
     await other.press("Desserts")
     await other.see(".dish.out", "Sold out today")
     assert await other.texts(".dish.out h3") == ["Panna cotta"]
     await other.shot("trouble-sold-out")
     await cook.press("Back on Panna cotta")
     await cook.unsee(".house li", "Panna cotta")
+    await other.unsee(".dish.out")
+    await other.press(START)
+    await other.see(".dock.yours")
+    await other.press("Desserts")
+    await other.see(".dish", "Choose Panna cotta")
+    await cook.press("Pause new orders", role="checkbox")
+    await other.see(".note", "We take no orders just now")
+    await cook.press("Pause new orders", role="checkbox")
+    await other.unsee(".note", "We take no orders just now")
 
     assert found == []
 

@@ -20,6 +20,7 @@ pytestmark = [
 
 STATES = (
     "welcome",
+    "welcome-menu",
     "no-server",
     "greeting",
     "your-turn",

@@ -11,13 +11,15 @@ from agents.app.app import AnyApp
 from agents.app.doctor.findings import ANSWER_TIMEOUT, Finding, fault, ok, warning
 from agents.app.importing import missing_extra
 from agents.app.models.speech import (
+    HEARS_CARDS,
     missing_for_speech,
+    model_hears,
     speech_faults,
     speech_plugins,
     stt_provider,
     tts_provider,
 )
-from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, needs_key
+from agents.app.setting_values import LOCAL, OF_OPENAI, OPENAI_REALTIME, SCRIPT, needs_key
 from agents.app.settings import AppSettings
 
 _OPENAI_URL = "https://api.openai.com/v1"
@@ -33,16 +35,17 @@ async def check_models(app: AnyApp, settings: AppSettings) -> list[Finding]:
         return [ok("language model", "the local model needs nothing")]
     if settings.model.startswith(SCRIPT):
         return [_check_script(Path(settings.model.removeprefix(SCRIPT)))]
-    if settings.model != OPENAI:
+    if settings.model not in OF_OPENAI:
         return []
     if missing := missing_extra("openai", ("openai",)):
         return [fault("language model", missing)]
+    hears = settings.model == OPENAI_REALTIME
     first = await _check_model(
         "language model",
         settings.openai_base_url,
-        settings.openai_model,
+        settings.openai_realtime_model if hears else settings.openai_model,
         settings.openai_api_key,
-        settings.variable("openai_model"),
+        settings.variable("openai_realtime_model" if hears else "openai_model"),
     )
     if settings.openai_fallback_model is None and settings.openai_fallback_base_url is None:
         return [first]
@@ -106,4 +109,8 @@ def check_speech(settings: AppSettings) -> list[Finding]:
         except Exception as error:  # of whatever kind: a call would raise it too
             told = f"livekit-plugins-{name} cannot be imported: {type(error).__name__}: {error}"
             return [fault("speech", told)]
-    return [ok("speech", f"STT by {stt_provider(settings)}, TTS by {tts_provider(settings)}")]
+    cards = [warning("privacy", HEARS_CARDS)] if model_hears(settings) else []
+    return [
+        *cards,
+        ok("speech", f"STT by {stt_provider(settings)}, TTS by {tts_provider(settings)}"),
+    ]

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -26,6 +27,13 @@ _FORM = 1
 """Changes when the files are made in another way, so that those made before are not used."""
 
 _DICTIONARY = "words.dict"
+_DRAFT = "draft-"
+_KEPT_S = 30 * 86_400.0
+"""How long models are kept after they were last asked for, in seconds."""
+
+_DRAFT_KEPT_S = 3_600.0
+"""How long a draft may be in the making, in seconds."""
+
 _UNSAYABLE = re.compile(r"[^a-z' ]+")
 
 
@@ -65,6 +73,9 @@ def language_models(
     made = folder / _fingerprint(said)
     if not made.is_dir():
         _make(said, made)
+        _remove_unused(folder)
+    with suppress(OSError):  # others may own it
+        os.utime(made)
     return LanguageModels(made / _DICTIONARY, {kind: made / f"{kind}.arpa" for kind in said})
 
 
@@ -92,7 +103,7 @@ def _fingerprint(said: Mapping[str, Iterable[str]]) -> str:
 
 def _make(said: Mapping[str, Sequence[str]], made: Path) -> None:
     made.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=made.parent))
+    draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=made.parent))
     try:
         words = sorted({word for some in said.values() for one in some for word in one.split()})
         entries = _dictionary(words)
@@ -107,6 +118,16 @@ def _make(said: Mapping[str, Sequence[str]], made: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
     if not made.is_dir():
         raise OSError(f"{made}: cannot be made")
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove models that no process has asked for in a month, and drafts that were left unfinished."""
+    now = time.time()
+    for one in folder.iterdir():
+        kept_s = _DRAFT_KEPT_S if one.name.startswith(_DRAFT) else _KEPT_S
+        with suppress(OSError):  # another process may be removing it
+            if one.is_dir() and now - one.stat().st_mtime > kept_s:
+                shutil.rmtree(one, ignore_errors=True)
 
 
 def _dictionary(words: Sequence[str]) -> list[str]:

@@ -41,7 +41,7 @@ from agents.handoff import UNCLEAR
 logger = logging.getLogger(__name__)
 
 _PIECE_S = 0.2
-"""How much sound is recognised at a time, in seconds: one thread's work, and not one for each frame."""
+"""How much sound is given to the thread at a time, in seconds."""
 
 _BEFORE_S = 0.7
 """How much sound from before the start of speech is recognised, in seconds."""
@@ -115,11 +115,17 @@ class LocalSTT(STT[Any]):
         Raises:
             APIConnectionError: It cannot be loaded.
         """
+        if self._recognizer is not None:
+            return self._recognizer
+        try:
+            return await self.in_thread(self._load)
+        except (ImportError, OSError, RuntimeError, ValueError) as error:
+            raise APIConnectionError(f"pocketsphinx cannot be loaded: {error}") from error
+
+    def _load(self) -> Recognizer:
+        # In the one thread, so that two streams that ask at once load it once.
         if self._recognizer is None:
-            try:
-                self._recognizer = await self.in_thread(lambda: Recognizer(self._models))
-            except (ImportError, OSError, RuntimeError, ValueError) as error:
-                raise APIConnectionError(f"pocketsphinx cannot be loaded: {error}") from error
+            self._recognizer = Recognizer(self._models)
         return self._recognizer
 
     async def in_thread(self, work: Callable[[], T]) -> T:

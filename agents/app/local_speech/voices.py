@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 ESPEAK, FLITE = "espeak-ng", "flite"
@@ -104,15 +106,27 @@ class Flite:
         Raises:
             VoiceFault: It cannot be spoken.
         """
+        # A command line is visible to every user of the machine, and flite writes a text that it
+        # reads as several utterances into a file only. No other user can enter this folder.
+        with TemporaryDirectory(prefix="flite-") as folder:
+            given, made = Path(folder, "text"), Path(folder, "sound.wav")
+            _write(given, text)
+            await self._run("-f", str(given), "-o", str(made))
+            sound = _read(made)
+        if len(sound) < _WAV_HEADER:
+            raise VoiceFault("flite made no sound")
+        return Spoken(sound[_WAV_HEADER:])
+
+    async def _run(self, *arguments: str) -> None:
         process = await asyncio.create_subprocess_exec(
-            *(self._program, "-voice", self._voice, "-t", text, "-o", "/dev/stdout"),
+            *(self._program, "-voice", self._voice, *arguments),
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
         )
         try:
             async with asyncio.timeout(_LIMIT_S):
-                sound, _ = await process.communicate()
+                await process.wait()
         except TimeoutError:
             raise VoiceFault(f"flite took more than {_LIMIT_S:g} seconds") from None
         finally:
@@ -120,9 +134,8 @@ class Flite:
                 with suppress(ProcessLookupError):
                     process.kill()
                 await process.wait()
-        if process.returncode or len(sound) < _WAV_HEADER:
+        if process.returncode:
             raise VoiceFault(f"flite ended with code {process.returncode}")
-        return Spoken(sound[_WAV_HEADER:])
 
 
 Voice = Espeak | Flite
@@ -163,6 +176,25 @@ def _flite_voices(program: str) -> tuple[str, ...]:
     except (OSError, subprocess.SubprocessError):
         return ()
     return tuple(told.stdout.partition(":")[2].split())
+
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def _without_controls(text: str) -> str:
+    """Return a text with spaces for control characters and half surrogates: NUL ends a text in C."""
+    return _CONTROLS.sub(" ", text)
+
+
+def _write(file: Path, text: str) -> None:
+    file.write_text(_without_controls(text), encoding="utf-8")
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 # -- amounts of money --------------------------------------------------------------------------------
@@ -288,7 +320,7 @@ class _Library:
             if stopped.is_set():
                 return Spoken(b"")
             self._set(voice)
-            said = text.encode("utf-8") + b"\0"
+            said = _without_controls(text).encode("utf-8") + b"\0"
             wrong = self._library.espeak_Synth(
                 said, ctypes.c_size_t(len(said)), 0, _CHARACTERS, 0, _UTF8, None, None
             )

@@ -11,7 +11,7 @@ from agents.app.app import App
 from agents.app.declaration import AppFaults, named_faults, of_kind
 from agents.app.importing import missing_extra
 from agents.app.parts import C, S
-from agents.app.setting_values import OPENAI, SCRIPT
+from agents.app.setting_values import OF_OPENAI, OPENAI_REALTIME, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
@@ -45,16 +45,16 @@ def language_model(
         from agents.app.conversation_files.reading import load_script
 
         return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
-    if name == OPENAI:
+    if name in OF_OPENAI:
         if told := missing_extra("openai", ("openai",)):
-            raise SettingsFaults([f"--model openai: {told}"])
+            raise SettingsFaults([f"--model {name}: {told}"])
         # The plugin and its client take half a second to import, so only this model loads them.
         from agents.app.models.openai import openai_model
 
-        if settings.model != OPENAI:  # not validated for this model
-            settings = type(settings).read(model=OPENAI)
+        if settings.model != name:  # not validated for this model
+            settings = type(settings).read(model=name)
         last = _local(app, context, settings) if settings.openai_local_last else None
-        return openai_model(settings, last)
+        return openai_model(settings, last, hears=name == OPENAI_REALTIME)
     return _local(app, context, settings)
 
 

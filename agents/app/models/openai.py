@@ -110,41 +110,64 @@ def _log_failure(model: LLM[Any], error: LLMError) -> None:
         logger.warning("the model %s at %s failed: %s", model.model, model.provider, why)
 
 
-def openai_model(settings: AppSettings, local: LLM[Any] | None) -> LLM[Any]:
+def openai_model(settings: AppSettings, local: LLM[Any] | None, *, hears: bool = False) -> LLM[Any]:
     """Build the model or models that the settings name.
 
     Args:
         settings: The models and the reply limit, validated for the model ``openai``.
         local: The local model, if it is the last fallback.
+        hears: Whether the first model is the realtime one.
 
     Raises:
         SettingsFaults: The fallback server's key is missing, or the client cannot work in this
             environment.
     """
     try:
-        return _models(settings, local)
+        return _models(settings, local, hears=hears)
     except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
         # The client itself reads ALL_PROXY, HTTPS_PROXY and SSL_CERT_FILE.
         raise SettingsFaults(
             [
-                f"--model openai: the client cannot be created ({type(error).__name__}): check the proxy and"
+                f"--model {settings.model}: the client cannot be created ({type(error).__name__}): check the proxy and"
                 " certificate settings in the environment"
             ]
         ) from error
 
 
-def _models(settings: AppSettings, local: LLM[Any] | None) -> LLM[Any]:
+def _models(settings: AppSettings, local: LLM[Any] | None, *, hears: bool) -> LLM[Any]:
     chosen = _chosen(settings)
     if len(chosen) == 1 and local is None:
+        if hears:
+            return _realtime(settings, settings.openai_patience, RETRIES)
         return OpenAIModel(**chosen[0], attempt_s=settings.openai_patience, retries=RETRIES)
     # All models together have to answer within the reply limit, so each gets a share; the local one
     # needs little.
     attempt_s = settings.openai_patience / (len(chosen) + (_LOCAL_SHARE if local else 0))
-    models: list[LLM[Any]] = [OpenAIModel(**one, attempt_s=attempt_s, retries=0) for one in chosen]
+    first: LLM[Any] = (
+        _realtime(settings, attempt_s, 0)
+        if hears
+        else OpenAIModel(**chosen[0], attempt_s=attempt_s, retries=0)
+    )
+    others = (OpenAIModel(**one, attempt_s=attempt_s, retries=0) for one in chosen[1:])
+    models: list[LLM[Any]] = [first, *others]
     return OpenAIModels(
         [*models, local] if local is not None else models,
         attempt_s=attempt_s,
         reply_limit_s=settings.openai_patience,
+    )
+
+
+def _realtime(settings: AppSettings, attempt_s: float, retries: int) -> LLM[Any]:
+    from agents.app.models.realtime import RealtimeLLM
+
+    return RealtimeLLM(
+        settings.openai_realtime_model,
+        transcription=settings.openai_realtime_transcription,
+        language=settings.language,
+        base_url=settings.openai_base_url,
+        api_key=settings.openai_api_key,
+        attempt_s=attempt_s,
+        retries=retries,
     )
 
 

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from agents.app.declaration import named_faults
 from agents.app.importing import missing_extra, missing_modules
 from agents.app.models.turn_taking import turn_taking_faults
-from agents.app.setting_values import LOCAL, check_key, needs_key
+from agents.app.setting_values import LOCAL, OPENAI_REALTIME, check_key, needs_key
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ FOR_TRYING = (
     "speech on this machine is for trying and testing: it mishears more than a provider does"
 )
 
+HEARS_CARDS = (
+    "the realtime model is sent users' speech as sound: card numbers that are spoken reach its"
+    " provider"
+)
+
 ATTEMPT_S = 5.0
 """How long one provider may take to answer before the fallback is asked, in seconds."""
 
@@ -54,7 +59,7 @@ class SpeechModels:
     """The speech models of a call; the caller closes them.
 
     Args:
-        stt: The speech-to-text model.
+        stt: The speech-to-text model; where the language model hears, its fallback or none.
         tts: The text-to-speech model.
         vad: The voice activity detection model.
         tts_by_agent: The text-to-speech models of agents with a voice of their own, by agent name.
@@ -62,15 +67,17 @@ class SpeechModels:
         built: All models, to be closed.
         expect: Tells the speech-to-text model which kind of answer is expected; ``None`` if it has
             no use for that.
+        model_hears: Whether the language model is a realtime one that is sent the user's audio.
     """
 
-    stt: "STT[Any]"
+    stt: "STT[Any] | None"
     tts: "TTS[Any]"
     vad: "VAD"
     tts_by_agent: "Mapping[str, TTS[Any]]"
     turns: "TurnHandlingOptions"
     built: "tuple[STT[Any] | TTS[Any], ...]"
     expect: Callable[[str], None] | None = None
+    model_hears: bool = False
 
     async def aclose(self) -> None:
         """Close every model."""
@@ -81,7 +88,12 @@ class SpeechModels:
 
 
 def stt_provider(settings: AppSettings) -> str | None:
-    """Return the speech-to-text provider; ``None`` if none is named and Deepgram's key is not set."""
+    """Return the speech-to-text provider; ``None`` if none is named and Deepgram's key is not set.
+
+    A realtime model hears by itself, unless a provider is named.
+    """
+    if settings.stt is None and settings.model == OPENAI_REALTIME:
+        return OPENAI_REALTIME
     return _chosen(settings.stt, DEEPGRAM, settings.deepgram_api_key)
 
 
@@ -117,7 +129,9 @@ def speech_plugins(settings: AppSettings) -> tuple[str, ...]:
         return ()
     named = (stt_provider(settings), tts_provider(settings))
     fallbacks = (settings.stt_fallback, settings.tts_fallback)
-    plugins = dict.fromkeys(name for name in (*named, *fallbacks) if name not in (None, LOCAL))
+    plugins = dict.fromkeys(
+        name for name in (*named, *fallbacks) if name not in (None, LOCAL, OPENAI_REALTIME)
+    )
     return ("silero", *filter(None, plugins))
 
 
@@ -136,7 +150,7 @@ def speech_faults(settings: AppSettings, agents: Iterable[str] = ()) -> tuple[st
     ):
         if provider is None:
             continue
-        if provider != LOCAL:
+        if provider not in (LOCAL, OPENAI_REALTIME):  # those have no key of their own
             asked[provider].append(url)
         if fallback is not None:
             asked[fallback].append(None)
@@ -202,6 +216,11 @@ def _local_faults(settings: AppSettings) -> list[str]:
                 told = f"{settings.variable(field)}: {wrong}"
                 faults += [told] if told not in faults else []
     return faults
+
+
+def model_hears(settings: AppSettings) -> bool:
+    """Whether rooms have speech, and users' audio is sent to a realtime model."""
+    return stt_provider(settings) == OPENAI_REALTIME and not missing_for_speech(settings)
 
 
 def uses_local(settings: AppSettings) -> bool:
@@ -330,7 +349,16 @@ def speech_models(
     tts = build.tts(settings.tts_voice)
     tts_by_agent = {ours: build.tts(theirs) for ours, theirs in agent_voices(settings).items()}
     models = tuple(build.built)
-    return SpeechModels(stt, tts, vad, tts_by_agent, turns_by(vad), models, build.expect)
+    return SpeechModels(
+        stt,
+        tts,
+        vad,
+        tts_by_agent,
+        turns_by(vad),
+        models,
+        build.expect,
+        model_hears=model_hears(settings),
+    )
 
 
 @dataclass
@@ -352,6 +380,8 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
 
         chosen = self.settings
         provider, second = stt_provider(chosen), chosen.stt_fallback
+        if provider == OPENAI_REALTIME:
+            return None if second is None else self._stt(second, chosen.stt_fallback_model, None)
         first = self._stt(provider, chosen.stt_model, chosen.stt_base_url)
         if second is None:
             return first

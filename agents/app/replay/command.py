@@ -21,7 +21,7 @@ from agents.app.declaration import AppFaults
 from agents.app.faults import InputError
 from agents.app.replay.report import FileResult, Table, junit, sums
 from agents.app.replay.running import Failure, Run, check_conversation, model_name, run_conversation
-from agents.app.setting_values import OPENAI
+from agents.app.setting_values import OF_OPENAI
 from agents.app.settings import AppSettings
 from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.signals import on_signals
@@ -146,4 +146,4 @@ class ReplayCommand:
             return Run((failure,), time.monotonic() - began)
 
     def _asks_provider(self, file: ConversationFile) -> bool:
-        return model_name(file, self.settings, model_wins=self.model_wins) == OPENAI
+        return model_name(file, self.settings, model_wins=self.model_wins) in OF_OPENAI

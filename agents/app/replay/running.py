@@ -23,7 +23,7 @@ from agents.app.importing import missing_extra
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of, scripted
 from agents.app.parts import C, Fields, S
 from agents.app.replay.comparing import differences, time_fields
-from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, check_model
+from agents.app.setting_values import LOCAL, OF_OPENAI, SCRIPT, check_model
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.handoff import Call, HandedOver, HandoffRefused, Said, ToolUsed
 from agents.testing import Clock, Conversation, ConversationError, Ids, ScriptError, Turn
@@ -399,10 +399,10 @@ def _models(
     if name.startswith(SCRIPT):
         steps = load_script(Path(name.removeprefix(SCRIPT)).expanduser())
         return lambda: (scripted(steps), {})
-    if name == OPENAI and (told := missing_extra("openai", ("openai",))):
-        raise SettingsFaults([f"--model openai: {told}"])
-    if name == OPENAI and settings.model != OPENAI:
-        type(settings).read(model=OPENAI)  # it needs a key or an address
+    if name in OF_OPENAI and (told := missing_extra("openai", ("openai",))):
+        raise SettingsFaults([f"--model {name}: {told}"])
+    if name in OF_OPENAI and settings.model != name:
+        type(settings).read(model=name)  # it needs a key or an address
     if name == LOCAL and app.model is None:
         language_model(app, context, settings, name=name)
     return lambda: (

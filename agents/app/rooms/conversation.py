@@ -9,7 +9,9 @@ from livekit import rtc
 from livekit.agents.llm import LLM
 from pydantic import JsonValue
 
+from agents.app.declaration import attempt
 from agents.app.parts import C, Channel, S
+from agents.app.recordings import CallRecorder, Recordings
 from agents.app.rooms.page import Page
 from agents.app.rooms.process_context import ProcessContext
 from agents.app.rooms.resume_codes import resume_code
@@ -25,6 +27,7 @@ from agents.handoff import (
     Heard,
     MicrophoneMode,
     PushToTalk,
+    Said,
     TurnWithdrawn,
     YourTurn,
     stop,
@@ -32,6 +35,9 @@ from agents.handoff import (
 from rpc.page import Session
 
 logger = logging.getLogger(__name__)
+
+REFUSAL_WORDS = 10
+"""The longest message about recordings that says nothing else, in words."""
 
 STOP_LIMIT_S = 5.0
 """How long the end of a call waits for what still runs in it, in seconds."""
@@ -56,6 +62,7 @@ class RoomConversation(Generic[S, C]):
         microphone_mode: The microphone's mode at first.
         mode_changed: Called when the user's client has changed it.
         last: The commands that do the user's last state again.
+        recorder: Records the call.
     """
 
     def __init__(
@@ -72,6 +79,7 @@ class RoomConversation(Generic[S, C]):
         microphone_mode: MicrophoneMode = "open",
         mode_changed: Callable[[MicrophoneMode], None] = lambda mode: None,
         last: Sequence[Mapping[str, JsonValue]] = (),
+        recorder: CallRecorder | None = None,
     ) -> None:
         self._process = process
         self._room = room
@@ -89,11 +97,18 @@ class RoomConversation(Generic[S, C]):
             think_limit_s=process.reply_limit_of(self._model, *self._models.values()),
             resumed=opened.resumed,
             turn=opened.prior.turn,
-            preamble=opened.preamble,
+            preamble=f"{opened.preamble} {self.words.recorded if recorder else ''}".strip(),
         )
         self.call.answer(opened.prior.unanswered)
         self._record = CallRecord(self.call, process.store, channel=channel, words=process.words)
-        self._record.drop_older_than(process.words_days)
+        kept = process.recordings
+        self._record.drop_older_than(
+            process.words_days, (lambda before: None) if kept is None else kept.drop
+        )
+        self._recorder = recorder
+        self._deleting: asyncio.Task[None] | None = None
+        if recorder is not None:
+            self.call.turns.own_answer = self._answer_refusal
         self._finishing: asyncio.Task[None] | None = None
         self._silence = SilenceTimer(process.silence[channel], self._remind, self._end_silent_call)
         self._stall = StallTimer(
@@ -148,6 +163,7 @@ class RoomConversation(Generic[S, C]):
             self._lost,
             llm_by_agent=self._models,
             microphone_mode=self._microphone_mode,
+            recorder=self._recorder,
         )
         if self.call.push_to_talk is not None:
             self.call.push_to_talk.on_mode_changed(self._mode_changed)
@@ -183,6 +199,10 @@ class RoomConversation(Generic[S, C]):
             await self.call.aclose()
         except RuntimeError:  # the session never started
             await self.call.aclose()
+        if self._recorder is not None:
+            await self._recorder.aclose()
+        if self._deleting is not None:
+            await asyncio.wait((self._deleting,))
         await self._record.aclose()
         try:
             async with asyncio.timeout(MODELS_LIMIT_S):
@@ -208,6 +228,8 @@ class RoomConversation(Generic[S, C]):
                 self._silence.stop()
             case TurnWithdrawn():
                 self._silence.stop()
+            case Said() if self._recorder is not None and not self.call.replies.preamble:
+                self._recorder.announced()
             case YourTurn():
                 if self._present():
                     self._silence.start()
@@ -228,6 +250,32 @@ class RoomConversation(Generic[S, C]):
         logger.error("agent stopped responding, ending its call")
         self.call.hang_up()
         self.call.end("failed")
+
+    def _answer_refusal(self, text: str) -> str | None:
+        """Delete the recording if its user does not want it; returns the answer to that.
+
+        In a longer message there may be more: an agent answers it, and says that first.
+        """
+        rooms = self._process.app.rooms
+        recorder, kept = self._recorder, self._process.recordings
+        if recorder is None or kept is None:
+            return None
+        if not attempt("rooms.refuses_recording", False, rooms.refuses_recording, text):
+            return None
+        self._recorder = None
+        self._record.recording_refused()
+        self._deleting = asyncio.create_task(self._delete(recorder, kept))
+        if len(text.split()) <= REFUSAL_WORDS:
+            return self.words.not_recorded
+        self.call.replies.preamble = self.words.not_recorded
+        return None
+
+    async def _delete(self, recorder: CallRecorder, kept: Recordings) -> None:
+        await recorder.delete()
+        try:
+            await asyncio.to_thread(kept.forget, self.call.shared.state_id)
+        except OSError as error:
+            logger.error("recording not deleted: %s", error.strerror)
 
     def _turns(self) -> PushToTalk | None:
         return self.call.push_to_talk

@@ -22,14 +22,17 @@ from agents.app.live import LiveSettings
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.models.speech import (
     FOR_TRYING,
+    HEARS_CARDS,
     SpeechModels,
     language_models_of,
     missing_for_speech,
+    model_hears,
     speech_models,
     uses_local,
 )
 from agents.app.models.turn_taking import turn_taking
 from agents.app.parts import C, S
+from agents.app.recordings import Recordings, recordings_folder
 from agents.app.rooms.lost import tell_staff
 from agents.app.rooms.media import Media
 from agents.app.rooms.phone import end_line, is_telephone
@@ -246,8 +249,11 @@ def _process_context(
     missing = missing_for_speech(settings)
     if missing:
         logger.info("rooms are text only: %s not set", ", ".join(missing))
-    elif uses_local(settings):
-        logger.warning(FOR_TRYING)
+    else:
+        if uses_local(settings):
+            logger.warning(FOR_TRYING)
+        if model_hears(settings):
+            logger.warning(HEARS_CARDS)
     return ProcessContext(
         app=app,
         context=context,
@@ -265,5 +271,12 @@ def _process_context(
         agent=settings.agent_name,
         reply_limit_of=reply_limit_of,
         live=prepared.live,
+        recordings=_recordings(app, settings, app.owner_of(context)),
         measured=report_turn,
     )
+
+
+def _recordings(app: App[S, C], settings: AppSettings, owner: str) -> Recordings | None:
+    if not settings.record_calls:
+        return None
+    return Recordings(recordings_folder(app, settings.database, settings.recordings), owner)

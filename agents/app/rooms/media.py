@@ -15,8 +15,11 @@ from agents.app.rooms.presence import Presence, has_microphone
 from agents.handoff import Call, Event, MicrophoneMode, YourTurn, start_text
 
 if TYPE_CHECKING:
+    from livekit.agents.stt import STT
+
     from agents.app.models.speech import SpeechModels
     from agents.app.models.turn_taking import TurnTaking
+    from agents.app.recordings import CallRecorder
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +49,7 @@ class Media:
         self._build = speech
         self._turn_taking = turn_taking
         self._speech: SpeechModels | None = None
+        self._stt: STT[Any] | None = None
 
     @property
     def has_speech(self) -> bool:
@@ -66,6 +70,7 @@ class Media:
         lost: Callable[[], None] | None = None,
         llm_by_agent: Mapping[str, LLM[Any]] = MappingProxyType({}),
         microphone_mode: MicrophoneMode = "open",
+        recorder: "CallRecorder | None" = None,
     ) -> None:
         """Start the session of a call; its first agent greets.
 
@@ -79,6 +84,7 @@ class Media:
                 continues as text.
             llm_by_agent: Language models of single agents.
             microphone_mode: The microphone's mode at first.
+            recorder: Records the call.
 
         Raises:
             SpeechNotBuilt: The speech models could not be built.
@@ -94,6 +100,7 @@ class Media:
             taking = self._turn_taking(channel) if self._turn_taking is not None else None
             if taking is not None:
                 taking.tune(speech.vad)
+            self._stt = stt = _stt(speech, model)
             turns = speech.turns if taking is None else taking.turns(speech.vad)
         except Exception as error:
             raise SpeechNotBuilt from error
@@ -103,7 +110,7 @@ class Media:
             call,
             model,
             llm_by_agent=llm_by_agent,
-            stt=speech.stt,
+            stt=stt,
             tts=speech.tts,
             vad=speech.vad,
             tts_by_agent=speech.tts_by_agent,
@@ -113,13 +120,26 @@ class Media:
             user_identity=user,
             microphone_mode=microphone_mode,
             lost=lost,
+            tap=recorder,
         )
 
     async def aclose(self) -> None:
         """Close what was built."""
-        if self._speech is not None:
-            await self._speech.aclose()
-            self._speech = None
+        speech, self._speech = self._speech, None
+        if speech is not None and self._stt is not None and self._stt is not speech.stt:
+            await self._stt.aclose()
+        if speech is not None:
+            await speech.aclose()
+
+
+def _stt(speech: "SpeechModels", model: LLM[Any]) -> "STT[Any]":
+    if speech.model_hears:
+        from agents.app.models.realtime_stt import stt_of
+
+        return stt_of(model, speech.stt, speech.vad)
+    if speech.stt is None:
+        raise ValueError("there is no speech-to-text model")
+    return speech.stt
 
 
 def _tell_expected(expect: Callable[[str], None], event: Event) -> None:

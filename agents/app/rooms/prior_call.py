@@ -26,12 +26,14 @@ class PriorCall:
         unanswered: The messages without a reply that nothing has acted on yet, in order.
         in_doubt: The messages that may have been acted on only in part; an empty text where the
             words were not stored.
+        recording_refused: Whether the user does not want to be recorded.
     """
 
     turn: int = 0
     spoken: tuple[Spoken, ...] = ()
     unanswered: tuple[str, ...] = ()
     in_doubt: tuple[str, ...] = ()
+    recording_refused: bool = False
 
 
 async def read_prior_call(store: SqlStore, order_id: str) -> PriorCall:
@@ -57,6 +59,7 @@ async def read_prior_call(store: SqlStore, order_id: str) -> PriorCall:
         spoken=tuple(_spoken(moments)),
         unanswered=tuple(words[turn] for turn in still_to_do),
         in_doubt=tuple(words.get(turn, "") for turn in turns if turn not in still_to_do),
+        recording_refused=any(one.kind == MomentKind.NOT_RECORDED for one in moments),
     )
 
 

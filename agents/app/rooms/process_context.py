@@ -10,6 +10,7 @@ from livekit.agents.llm import LLM
 from agents.app.app import App
 from agents.app.live import LiveSettings
 from agents.app.parts import C, Channel, S
+from agents.app.recordings import Recordings
 from agents.app.rooms.media import Media
 from agents.app.rooms.silence import SILENCE_POLICIES, SilencePolicy
 from agents.app.rooms.turn_times import Measured
@@ -57,6 +58,7 @@ class ProcessContext(Generic[S, C]):
             so.
         user_wait_s: How long to wait for a user, in seconds.
         live: The settings that staff change while calls run.
+        recordings: Keeps recordings of calls; ``None`` if they are not recorded.
         measured: Receives where the time of each answer went.
     """
 
@@ -75,4 +77,5 @@ class ProcessContext(Generic[S, C]):
     reply_limit_of: Callable[..., float | None] = lambda *models: None
     user_wait_s: float = USER_WAIT_S
     live: LiveSettings = field(default_factory=LiveSettings)
+    recordings: Recordings | None = None
     measured: Measured = lambda latency: None

@@ -15,7 +15,8 @@ from typing import Any, Generic
 from livekit import rtc
 
 from agents.app.job_metadata import JobMetadata
-from agents.app.parts import C, S
+from agents.app.parts import C, Channel, S
+from agents.app.recordings import CallRecorder
 from agents.app.rooms.chat import Chat
 from agents.app.rooms.conversation import RoomConversation
 from agents.app.rooms.departure import (
@@ -31,7 +32,7 @@ from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.rejection import send_transcription
 from agents.app.rooms.rejoin import RejoinDetector
 from agents.app.rooms.room_lease import RoomLease, lease_name
-from agents.app.rooms.state_of_call import last_of, open_for
+from agents.app.rooms.state_of_call import Opened, last_of, open_for
 from agents.app.states import is_erased
 from agents.handoff import Ended, MicrophoneMode
 from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
@@ -319,6 +320,7 @@ class RoomJob(Generic[S, C]):
             microphone_mode=self._presence.microphone_mode,
             mode_changed=self._keep_mode,
             last=last,
+            recorder=await self._recorder(channel, opened),
         )
         # The dispatch asked for this state and code only for the first call.
         self._metadata = self._metadata.model_copy(update={"state_id": None, "resume_code": None})
@@ -341,6 +343,15 @@ class RoomJob(Generic[S, C]):
         if not self._presence.present:
             self._on_user_left()
         return conversation
+
+    async def _recorder(self, channel: Channel, opened: Opened[S, C]) -> CallRecorder | None:
+        """Create the recording of a call that is recorded."""
+        kept = self._process.recordings
+        if kept is None or not self._process.media.is_spoken(channel):
+            return None
+        if opened.prior.recording_refused:
+            return None
+        return await asyncio.to_thread(kept.begin, opened.shared.state_id)
 
     # -- between two calls ---------------------------------------------------------------------------
 

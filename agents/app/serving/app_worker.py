@@ -10,7 +10,7 @@ from livekit.agents import JobContext, JobProcess
 
 from agents.app.app import AnyApp
 from agents.app.faults import InputError
-from agents.app.models.speech import missing_for_speech
+from agents.app.models.speech import HEARS_CARDS, missing_for_speech, model_hears
 from agents.app.serving.worker import PRELOADED, Worker
 from agents.app.settings import AppSettings
 
@@ -35,6 +35,8 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
         app: The application.
         settings: Its settings.
     """
+    if model_hears(settings):
+        logger.warning(HEARS_CARDS)
     worker = Worker(
         settings,
         turn_detector=settings.turn_detector != "off" and not missing_for_speech(settings),

@@ -22,8 +22,10 @@ from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.models.speech import (
     FOR_TRYING,
+    HEARS_CARDS,
     language_models_of,
     missing_for_speech,
+    model_hears,
     stt_provider,
     tts_provider,
     uses_local,
@@ -204,6 +206,8 @@ def _prepare_speech(app: AnyApp) -> bool:
     settings = app.settings.read()
     if missing_for_speech(settings):
         return False
+    if model_hears(settings):
+        print_error(f"Note: {HEARS_CARDS}.")
     if uses_local(settings):
         heard, spoken = stt_provider(settings), tts_provider(settings)
         print_error(f"Speech-to-text: {heard}; text-to-speech: {spoken}. Note: {FOR_TRYING}.")

@@ -4,6 +4,7 @@ A module that holds a server is imported by every process that serves its calls,
 worker itself needs is imported when it runs.
 """
 
+import asyncio
 import multiprocessing
 import os
 import signal
@@ -13,7 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livekit.agents import AgentServer, JobExecutorType, JobProcess
+from livekit.agents import NOT_GIVEN, AgentServer, JobExecutorType, JobProcess, NotGivenOr
 
 from agents.app.serving.logs import log_as_job
 from agents.app.settings import AppSettings
@@ -108,6 +109,24 @@ class Worker(AgentServer):
         """Its process pool: a private attribute of livekit-agents 1.8.9, new at each start."""
         return getattr(self, "_proc_pool", None)
 
+    async def drain(self, timeout: NotGivenOr[int | None] = NOT_GIVEN) -> None:  # noqa: ASYNC109 - as in AgentServer
+        """Take no new calls, and wait for the present ones to end.
+
+        Args:
+            timeout: How long, in seconds; ``None`` waits for ever.
+
+        Raises:
+            TimeoutError: Some calls have not ended.
+        """
+        # livekit-agents 1.8.9 joins its processes in a loop that lets nothing else run while one that has
+        # ended is still listed. Of two calls that ended at once it never saw the second one leave the
+        # list: the worker used a whole processor and did not end.
+        pool = self.pool
+        for process in pool.processes:
+            _yield_after_join(process)
+        pool.on("process_created", _yield_after_join)
+        await super().drain(timeout)
+
     def load(self) -> float:
         """Return the load: calls by capacity, up to ``FULL``."""
         return FULL * (len(self.active_jobs) / self.settings.calls)
@@ -118,6 +137,16 @@ class Worker(AgentServer):
         # refuse one.
         beginning: int = getattr(self, "_reserved_slots", 0)
         return FULL * ((len(self.active_jobs) + beginning) / self.settings.calls)
+
+
+def _yield_after_join(process: Any) -> None:
+    join: Callable[[], Awaitable[None]] = process.join
+
+    async def joined() -> None:
+        await join()
+        await asyncio.sleep(0)
+
+    process.join = joined
 
 
 def _set_up(setup: Setup | None, application: str | None, process: JobProcess) -> None:

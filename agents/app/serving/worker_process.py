@@ -14,7 +14,7 @@ from agents.app.declaration import named_faults
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused, is_installed, missing_extra
 from agents.app.serving.logs import log_as_worker
-from agents.app.setting_values import OPENAI
+from agents.app.setting_values import OF_OPENAI
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
         for name in app.worker.preload
         if not is_installed(name)
     ]
-    if settings.model == OPENAI and (told := missing_extra("openai", ("openai",))):
-        faults.append(f"--model openai: {told}")
+    if settings.model in OF_OPENAI and (told := missing_extra("openai", ("openai",))):
+        faults.append(f"--model {settings.model}: {told}")
     if "database" in wrong:
         return faults
 

@@ -1,23 +1,26 @@
-"""The board of staff: the newest states, and each change of them while a reader is connected."""
+"""The board of staff: the newest states and those that wait for staff, and each change of them."""
 
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Generic
 
 from pydantic import JsonValue
 
-from agents.app.app import App
-from agents.app.parts import C, ListedState, S
-from agents.app.states import StateFaults, list_states
-from state.shared import SqlStore
+from agents.app.app import App, View
+from agents.app.parts import C, S
+from agents.app.states import as_state_faults
+from state.shared import Listed, SqlStore
 
 logger = logging.getLogger(__name__)
 
 SHOWN = 200
 """How many of the newest states staff see."""
+
+SEARCHED = 5_000
+"""How many of the newest states are searched for those that wait for staff, when a reader comes."""
 
 POLL_S = 0.5
 """How often the database is asked for changes while a reader is connected, in seconds."""
@@ -29,12 +32,14 @@ _WAITING = 500
 """How many events may wait for a slow reader before its stream ends; it begins anew then."""
 
 _END = ""
+_ALIVE = ": alive\n\n"
 
 
 class Board(Generic[S, C]):
-    """Follows the newest states for all readers, with one query at a time.
+    """Follows the states for all readers, with one query at a time.
 
-    Changes are found by their versions, never by a clock: whoever wrote them, in whatever process.
+    Changes are found by their versions, never by a clock: whoever wrote them, in whatever process. A state that
+    cannot be shown is logged once and left out.
 
     Args:
         app: The application.
@@ -46,18 +51,22 @@ class Board(Generic[S, C]):
         self._store = store
         self._seen: dict[str, int] = {}
         """The version of each state that the listeners were sent."""
+        self._waiting: set[str] = set()
+        """The states that wait for staff, however old, while there are listeners."""
+        self._faulty: dict[str, int] = {}
+        """The version of each state that was logged because it cannot be shown."""
         self._listeners: set[asyncio.Queue[str]] = set()
         self._changed = asyncio.Event()
         self._starting = asyncio.Lock()
         self._polling: asyncio.Task[None] | None = None
 
-    async def shown(self) -> list[dict[str, JsonValue]]:
-        """Return the views of the newest states, newest first.
+    async def shown(self) -> list[View]:
+        """Return the views of the newest states and of those that wait for staff, newest first.
 
         Raises:
             StateFaults: The database cannot be used.
         """
-        return await self._views(await self._newest())
+        return await self._views(await self._find())
 
     def look_now(self) -> None:
         """Look for changes at once: there is one."""
@@ -67,11 +76,18 @@ class Board(Generic[S, C]):
         """Send an event to all readers."""
         self._send(_event(event, data))
 
-    async def events(self, first: Callable[[], Mapping[str, JsonValue]]) -> AsyncIterator[str]:
+    def check_readers(self) -> None:
+        """End the streams of readers who may not read any more."""
+        self._send(_ALIVE)
+
+    async def events(
+        self, first: Callable[[], Mapping[str, JsonValue]], may_read: Callable[[], bool]
+    ) -> AsyncIterator[str]:
         """Follow the states, as server-sent events: all of them, then each that changes.
 
         Args:
             first: Returns what else the first event says.
+            may_read: Whether the reader may still read; asked before each event.
 
         Raises:
             StateFaults: The database cannot be used.
@@ -81,7 +97,9 @@ class Board(Generic[S, C]):
         try:
             async with self._starting:
                 if self._polling is None:
-                    self._seen = {one.id: one.version for one in await self._newest()}
+                    listed = await self._find()
+                    await self._views(listed)
+                    self._seen = {one.state_id: one.version for one in listed}
                     self._polling = asyncio.create_task(self._poll())
             yield _event("snapshot", {self._app.plural: list(await self.shown()), **first()})
             while True:
@@ -89,8 +107,8 @@ class Board(Generic[S, C]):
                     async with asyncio.timeout(ALIVE_S):
                         event = await queue.get()
                 except TimeoutError:
-                    event = ": alive\n\n"
-                if event == _END:
+                    event = _ALIVE
+                if event == _END or not may_read():
                     return
                 yield event
         finally:
@@ -108,40 +126,77 @@ class Board(Generic[S, C]):
     async def _stop(self) -> None:
         task, self._polling = self._polling, None
         self._seen.clear()
+        self._waiting.clear()
         if task is not None:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
 
     async def _poll(self) -> None:
+        failed = False
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_S):
                     await self._changed.wait()
             self._changed.clear()
             try:
-                news = [
-                    one for one in await self._newest() if self._seen.get(one.id) != one.version
-                ]
-            except StateFaults as fault:
-                logger.warning("states not read, retrying: %s", fault)
+                await self._tell_news()
+            except Exception as error:  # whatever it is, the readers wait for what comes after it
+                if not failed:
+                    logger.warning("states not read, retrying", exc_info=error)
+                failed = True
+            else:
+                failed = False
+
+    async def _tell_news(self) -> None:
+        listed = await self._find()
+        news = [one for one in listed if self._seen.get(one.state_id) != one.version]
+        self._seen = {one.state_id: one.version for one in listed}
+        for view in await self._views(news):
+            self.tell(self._app.noun, view)
+
+    async def _find(self) -> list[Listed]:
+        with as_state_faults(self._app.noun):
+            if self._polling is None:
+                found = await self._store.list(SEARCHED)
+                return found[:SHOWN] + await asyncio.to_thread(self._that_wait, found[SHOWN:])
+            newest = await self._store.list(SHOWN)
+            older = self._waiting.difference(one.state_id for one in newest)
+            return newest + (await self._store.list_of(older) if older else [])
+
+    def _that_wait(self, listed: Sequence[Listed]) -> list[Listed]:
+        found = []
+        for one in listed:
+            # One that cannot be read is hidden by its age, as if nothing were to be done with it.
+            with suppress(Exception):
+                if self._app.web.waits_for_staff(one.read(self._app.state_type)):
+                    found.append(one)
+        return found
+
+    async def _views(self, listed: Sequence[Listed]) -> list[View]:
+        views = []
+        for one, view in zip(listed, await asyncio.to_thread(self._render, listed), strict=True):
+            if isinstance(view, Exception):
+                if self._faulty.get(one.state_id) != one.version:
+                    self._faulty[one.state_id] = one.version
+                    told = {"state_id": one.state_id, "version": one.version}
+                    logger.warning("state not shown to staff", extra=told, exc_info=view)
                 continue
-            self._seen |= {one.id: one.version for one in news}
-            for view in await self._views(news):
-                self.tell(self._app.noun, view)
+            waits, shown = view
+            (self._waiting.add if waits else self._waiting.discard)(one.state_id)
+            views.append(shown)
+        return views
 
-    async def _newest(self) -> list[ListedState[S]]:
-        return await list_states(self._app, self._store, SHOWN)
-
-    async def _views(self, listed: Iterable[ListedState[S]]) -> list[dict[str, JsonValue]]:
-        def render() -> list[dict[str, JsonValue]]:
-            return [
-                self._app.view_of(one.state, one.version, one.agent, one.id)
-                for one in listed
-                if one.state is not None
-            ]
-
-        return await asyncio.to_thread(render)
+    def _render(self, listed: Sequence[Listed]) -> list[tuple[bool, View] | Exception]:
+        rendered: list[tuple[bool, View] | Exception] = []
+        for one in listed:
+            try:
+                state = one.read(self._app.state_type)
+                view = self._app.view_of(state, one.version, one.speaker, one.state_id)
+                rendered.append((self._app.web.waits_for_staff(state), view))
+            except Exception as error:  # of whatever kind: most of it is the application's own
+                rendered.append(error)
+        return rendered
 
     def _send(self, event: str) -> None:
         for queue in tuple(self._listeners):

@@ -13,11 +13,11 @@ from livekit import api
 from pydantic import JsonValue
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from agents.app.app import App
@@ -85,36 +85,35 @@ class WebServer(Generic[S, C]):
             self._origins,
         )
 
-    def asgi(self) -> Starlette:
-        """Return the ASGI application; while it lives, agents are brought to users who join."""
+    def asgi(self) -> ASGIApp:
+        """Return the ASGI application; while it lives, agents are brought to users who join.
+
+        The checks are around the whole of it, so that the answer to a failure has the security headers too.
+        """
         settings, origins = self._settings, self._origins
         url = settings.web_livekit_url or settings.livekit_url or ""
-        middleware = [
-            Middleware(
-                Origins,
-                allowed=origins,
-                headers=security_headers(url, origins),
-                refusals=self.refusals,
-            ),
-            Middleware(
-                CORSMiddleware,
-                allow_origins=sorted(origins),
-                allow_credentials=True,
-                allow_methods=["GET", "POST", "PUT"],
-                allow_headers=["Content-Type"],
-                max_age=600,
-            ),
-            Middleware(Limits),
-        ]
-        if settings.web_proxies:
-            proxies = Middleware(ProxyHeadersMiddleware, trusted_hosts=settings.web_proxies)
-            middleware.insert(0, proxies)
-        return Starlette(
+        app: ASGIApp = Starlette(
             routes=self._routes(),
-            middleware=middleware,
             exception_handlers={HTTPException: on_http_exception, Exception: on_http_exception},
             lifespan=self._lifespan,
         )
+        app = CORSMiddleware(
+            Limits(app),
+            allow_origins=sorted(origins),
+            allow_credentials=True,
+            allow_methods=["GET", "POST", "PUT"],
+            allow_headers=["Content-Type"],
+            max_age=600,
+        )
+        app = Origins(
+            app,
+            allowed=origins,
+            headers=security_headers(url, origins),
+            refusals=self.refusals,
+        )
+        if settings.web_proxies:
+            return ProxyHeadersMiddleware(app, trusted_hosts=settings.web_proxies)  # type: ignore[arg-type, return-value]
+        return app
 
     def _routes(self) -> list[BaseRoute]:
         reads = [

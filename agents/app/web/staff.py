@@ -100,6 +100,8 @@ class StaffDesk(Generic[S, C]):
         self._live = live
         self._changing = asyncio.Lock()
         self._checking = asyncio.Semaphore(1)  # it takes 64 MiB, and as long as it is meant to
+        self._ended: set[str] = set()
+        """The cookies of logins that were ended before their time; this process alone knows them."""
         self.board = Board(app, store)
 
     def routes(self) -> list[BaseRoute]:
@@ -144,6 +146,9 @@ class StaffDesk(Generic[S, C]):
             return False
 
     async def _logout(self, request: Request) -> Response:
+        if self._is_logged_in(request):
+            self._ended = {*filter(self._is_signed, self._ended), self._cookie_of(request)}
+            self.board.check_readers()
         response = Response(status_code=204, headers=_NO_STORE)
         response.delete_cookie(self._cookie, httponly=True, samesite="strict")
         return response
@@ -160,7 +165,7 @@ class StaffDesk(Generic[S, C]):
     async def _events(self, request: Request) -> Response:
         self._demand_login(request)
         await self._live.refresh(self._store)
-        events = self.board.events(self._settings_now)
+        events = self.board.events(self._settings_now, partial(self._is_logged_in, request))
         try:
             first = await anext(events)
         except StateFaults as fault:
@@ -231,12 +236,21 @@ class StaffDesk(Generic[S, C]):
         return {"version": applied.version, app.noun: view}
 
     def _demand_login(self, request: Request) -> None:
-        try:
-            said = self._signer.unsign(request.cookies.get(self._cookie, ""), max_age=SHIFT_S)
-        except BadSignature:
-            said = b""
-        if said != STAFF.encode():
+        if not self._is_logged_in(request):
             raise WebError(401, "Log in first.")
+
+    def _is_logged_in(self, request: Request) -> bool:
+        cookie = self._cookie_of(request)
+        return cookie not in self._ended and self._is_signed(cookie)
+
+    def _is_signed(self, cookie: str) -> bool:
+        try:
+            return self._signer.unsign(cookie, max_age=SHIFT_S) == STAFF.encode()
+        except BadSignature:
+            return False
+
+    def _cookie_of(self, request: Request) -> str:
+        return request.cookies.get(self._cookie, "")
 
 
 async def _after(first: str, others: AsyncIterator[str]) -> AsyncIterator[str]:

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, responses over HTTP and WebSocket, transcriptions and speech."""
+"""OpenAI's chat completions, responses over HTTP and WebSocket, transcriptions, speech, and realtime."""
 
 import asyncio
 import io
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from agents.testing.providers.connection import Progress, Refused, pieces_of
+from agents.testing.providers.realtime import Realtime
 from agents.testing.providers.script import Answer, Usage
 
 SPEECH_RATE = 24_000
@@ -53,6 +54,7 @@ class OpenAI:
             web.get("/v1/responses", self._socket),
             web.post("/v1/audio/transcriptions", self._transcribe),
             web.post("/v1/audio/speech", self._speak),
+            *Realtime(self._progress, self._admit, self._answer).routes(),
         ]
 
     def _admit(self, request: web.Request, body: dict[str, Any] | None = None) -> None:

@@ -65,9 +65,16 @@ class Providers:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """The JSON objects of the requests to the language model, in their order."""
+        """The JSON objects of the requests to the language model, in their order.
+
+        One to the realtime API has the conversation at that moment as ``items``.
+        """
         paths = ("/v1/chat/completions", "/v1/responses")
-        return [one.body for one in self.asked if one.path in paths and one.body]
+        return [
+            one.body
+            for one in self.asked
+            if (one.path in paths and one.body) or one.body.get("items") is not None
+        ]
 
     @property
     def faults(self) -> list[str]:

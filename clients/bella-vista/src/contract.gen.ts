@@ -3,7 +3,7 @@
 /** The application's name for its state. */
 export const NOUN = "order";
 
-/** What a state has: its fields, and the possible values of those that have a few. */
+/** What a state has: its fields, the possible values of those that have a few, and those that may be empty. */
 export const KNOWN = {
   "fields": [
     "order_id",
@@ -61,11 +61,29 @@ export const KNOWN = {
       "cash",
       "card"
     ]
+  },
+  "empty": {
+    "active_agent": null,
+    "customer_name": null,
+    "phone": null,
+    "email": null,
+    "order_items": [],
+    "discounts": [],
+    "fees": [],
+    "tip_percentage": null,
+    "coupons": [],
+    "payment_method": null,
+    "fulfilment": null,
+    "notes": [],
+    "allergies": [],
+    "feedback_rating": null,
+    "feedback_comment": null,
+    "person_wanted": false,
+    "stage_times": {}
   }
 } as const;
 
 export type State = Contract["State"];
-export type Command = Contract["Command"];
 
 /**
  * The stage of an order; ``stages`` has the allowed transitions.
@@ -81,36 +99,37 @@ export type Stage =
   | "completed"
   | "cancelled"
   | "failed";
+export type Command =
+  | SetCustomer
+  | AddItem
+  | ChangeItem
+  | RemoveItem
+  | AddNote
+  | ChangeNote
+  | RemoveNote
+  | AddAllergy
+  | SetFulfilment
+  | ApplyCoupon
+  | RemoveCoupon
+  | SetTip
+  | ChoosePayment
+  | ReadBack
+  | ConfirmOrder
+  | PlaceOrder
+  | ReopenOrder
+  | CancelOrder
+  | GiveFeedback
+  | CallPerson
+  | AcceptOrder
+  | StartPreparing
+  | MarkReady
+  | CompleteOrder
+  | RefuseOrder;
 export type JsonValue = unknown;
 
 export interface Contract {
   State: OrderView;
-  Command:
-    | SetCustomer
-    | AddItem
-    | ChangeItem
-    | RemoveItem
-    | AddNote
-    | ChangeNote
-    | RemoveNote
-    | AddAllergy
-    | SetFulfilment
-    | ApplyCoupon
-    | RemoveCoupon
-    | SetTip
-    | ChoosePayment
-    | ReadBack
-    | ConfirmOrder
-    | PlaceOrder
-    | ReopenOrder
-    | CancelOrder
-    | GiveFeedback
-    | CallPerson
-    | AcceptOrder
-    | StartPreparing
-    | MarkReady
-    | CompleteOrder
-    | RefuseOrder;
+  Command: Command;
   Requests: {
     hello: HelloRequest;
     say: SayRequest;
@@ -732,32 +751,7 @@ export interface GetMenuRequest {
  * Change the order by a command, as the agents' tools do.
  */
 export interface OrderApplyRequest {
-  command:
-    | SetCustomer
-    | AddItem
-    | ChangeItem
-    | RemoveItem
-    | AddNote
-    | ChangeNote
-    | RemoveNote
-    | AddAllergy
-    | SetFulfilment
-    | ApplyCoupon
-    | RemoveCoupon
-    | SetTip
-    | ChoosePayment
-    | ReadBack
-    | ConfirmOrder
-    | PlaceOrder
-    | ReopenOrder
-    | CancelOrder
-    | GiveFeedback
-    | CallPerson
-    | AcceptOrder
-    | StartPreparing
-    | MarkReady
-    | CompleteOrder
-    | RefuseOrder;
+  command: Command;
   version?: number | null;
   key?: string | null;
 }
@@ -826,33 +820,7 @@ export interface HelloReply {
   /**
    * The commands that do the guest's last order again; empty if there was none.
    */
-  last_order: (
-    | SetCustomer
-    | AddItem
-    | ChangeItem
-    | RemoveItem
-    | AddNote
-    | ChangeNote
-    | RemoveNote
-    | AddAllergy
-    | SetFulfilment
-    | ApplyCoupon
-    | RemoveCoupon
-    | SetTip
-    | ChoosePayment
-    | ReadBack
-    | ConfirmOrder
-    | PlaceOrder
-    | ReopenOrder
-    | CancelOrder
-    | GiveFeedback
-    | CallPerson
-    | AcceptOrder
-    | StartPreparing
-    | MarkReady
-    | CompleteOrder
-    | RefuseOrder
-  )[];
+  last_order: Command[];
 }
 /**
  * The words were accepted.

@@ -30,6 +30,7 @@ export const bellaVista: App<OrderView, Command> = {
   noun: NOUN,
   optimistic,
   unknownIn: notIn(KNOWN),
+  empty: KNOWN.empty,
 };
 
 /** The order as a command will leave it, without the amounts, which the agent computes. */

@@ -18,15 +18,16 @@ export async function typesOf(contract) {
   const { compile } = await import("json-schema-to-typescript").catch(() => {
     throw new Error("this is needed first: npm install --save-dev json-schema-to-typescript");
   });
-  const methods = Object.entries(contract.methods);
   const state = field(contract, `${noun}.subscribe`, "reply", noun);
+  const whole = withOneCommand(contract, field(contract, `${noun}.apply`, "request", "command"));
+  const methods = Object.entries(whole.methods);
   const schema = object([
     ["State", state],
-    ["Command", field(contract, `${noun}.apply`, "request", "command")],
+    ["Command", field(whole, `${noun}.apply`, "request", "command")],
     ["Requests", object(methods.map(([name, method]) => [name, method.request]))],
     ["Replies", object(methods.map(([name, method]) => [name, method.reply]))],
   ]);
-  const types = await compile({ ...schema, $defs: contract.$defs }, "Contract", {
+  const types = await compile({ ...schema, $defs: whole.$defs }, "Contract", {
     bannerComment: "",
     style: { printWidth: 100 },
   });
@@ -35,13 +36,30 @@ export async function typesOf(contract) {
 /** The application's name for its state. */
 export const NOUN = ${JSON.stringify(noun)};
 
-/** What a state has: its fields, and the possible values of those that have a few. */
+/** What a state has: its fields, the possible values of those that have a few, and those that may be empty. */
 export const KNOWN = ${JSON.stringify(known(contract, state), null, 2)} as const;
 
 export type State = Contract["State"];
-export type Command = Contract["Command"];
-
+${/^export (type|interface) Command\b/m.test(types) ? "" : 'export type Command = Contract["Command"];\n'}
 ${types}`;
+}
+
+/** The contract writes the choice of commands out wherever it stands: here it gets a name. */
+function withOneCommand(contract, command) {
+  if (command.$ref !== undefined || "Command" in contract.$defs) return contract;
+  const { anyOf, oneOf } = command;
+  const choices = JSON.stringify(anyOf ?? oneOf);
+  const named = (value) => {
+    if (Array.isArray(value)) return value.map(named);
+    if (typeof value !== "object" || value === null) return value;
+    if (choices !== undefined && JSON.stringify(value.anyOf ?? value.oneOf) === choices) {
+      return { $ref: "#/$defs/Command" };
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, named(one)]));
+  };
+  if (choices === undefined) return contract;
+  const $defs = { ...named(contract.$defs), Command: { ...command, title: "Command" } };
+  return { ...contract, methods: named(contract.methods), $defs };
 }
 
 function field(contract, method, part, name) {
@@ -60,7 +78,21 @@ function known(contract, state) {
   return {
     fields: fields.map(([name]) => name),
     values: Object.fromEntries(few.filter(([, values]) => values.length > 0)),
+    empty: Object.fromEntries(
+      fields
+        .map(([name, schema]) => [name, emptyOf(contract, schema)])
+        .filter(([, value]) => value !== undefined),
+    ),
   };
+}
+
+/** The value that says nothing; undefined for a type that has none, such as an amount. */
+function emptyOf(contract, schema) {
+  const one = resolved(contract, schema);
+  if (one?.anyOf?.some((choice) => choice.type === "null")) return null;
+  if (one?.type === "array") return [];
+  if (one?.type === "object" && one.properties === undefined) return {};
+  return one?.type === "boolean" ? false : undefined;
 }
 
 function resolved(contract, schema) {

@@ -26,4 +26,4 @@ export type {
   Transport,
   Turn,
 } from "./types.js";
-export { type Known, notIn } from "./unknown.js";
+export { completed, type Known, notIn } from "./unknown.js";

@@ -101,7 +101,7 @@ export class Link {
   /**
    * Make a call whose repetition does no harm, until it is answered.
    *
-   * @param payload - Made anew for each attempt; what it throws is the outcome.
+   * @param payload - Made again for each attempt; what it throws is the outcome.
    * @param until - When to give up, by `Date.now()`.
    * @throws {AppError} It was refused, or not answered in time.
    */
@@ -125,6 +125,7 @@ export class Link {
         failures += 1;
         const again = error.repeatable || (error.code === 1500 && failures === 1);
         if (!again || Date.now() >= until || this.phase === "idle") throw error;
+        if (this.phase === "ended" && this.connection === "disconnected") throw disconnected();
         if (this.phase === "ended" && !this.#agent.present) this.meet();
         await this.#pause(error.retryAfterMs ?? this.limits.pause * Math.min(failures, 8));
       }
@@ -182,11 +183,8 @@ export class Link {
       // After a long loss the agent takes this for a reloaded page, which subscribes by itself. Once a call is
       // over, hello would start another.
       if (again && this.phase !== "ended") return this.meet();
-    } else if (state === "disconnected" && this.#wasConnected) {
-      return this.#fail(
-        "disconnected",
-        new AppError(1505, "disconnected", "The connection has ended."),
-      );
+    } else if (state === "disconnected" && this.#wasConnected && this.phase !== "ended") {
+      return this.#fail("disconnected", disconnected());
     }
     this.events.changed();
   }
@@ -260,6 +258,10 @@ export class Link {
   #wake(): void {
     for (const wake of [...this.#waking]) wake();
   }
+}
+
+function disconnected(): AppError {
+  return new AppError(1505, "disconnected", "The connection has ended.");
 }
 
 function closed(): AppError {

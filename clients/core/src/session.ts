@@ -17,6 +17,7 @@ import type {
   Transport,
   Turn,
 } from "./types.js";
+import { completed } from "./unknown.js";
 
 const LIMITS: Limits = { agent: 40_000, missing: 5_000, call: 10_000, write: 30_000, pause: 250 };
 
@@ -74,6 +75,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
     this.#store = new Store(
+      (view) => this.#read(view),
       (state, command) => this.#foresee(state, command),
       (change) => this.#changed(change),
     );
@@ -301,7 +303,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
         const reply = await this.#link.write(`${noun}.apply`, payload, edit.until);
         if (!isObject(reply[noun]))
           throw new AppError(5004, "bad_reply", `${noun}.apply has sent no ${noun}`);
-        return [asNumber(reply.version), reply[noun] as S];
+        return [asNumber(reply.version), this.#read(reply[noun] as S)];
       } catch (caught) {
         const error = AppError.from(caught);
         if (error.code !== 4009 || rebases === REBASES) throw error;
@@ -319,6 +321,12 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   #isPresent(view: S): boolean {
     const id = asText((view as Payload)[`${this.#app.noun}_id`]);
     return id === null || id === this.#store.id;
+  }
+
+  /** Whatever the version of the agent, the page sees a whole state. */
+  #read(view: S): S {
+    const tell = (field: string) => this.#warn(`an older agent does not send ${field}`);
+    return completed(view as object, this.#app.empty ?? {}, tell) as S;
   }
 
   #foresee(state: S, command: C): S | null {
@@ -407,7 +415,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     try {
       if (!this.#store.patch(base, version, patch)) void this.#catchUp(version);
     } catch (error) {
-      this.#warn("a patch does not fit; the state is read anew", error);
+      this.#warn("a patch does not fit; the whole state is read", error);
       void this.#catchUp(version, true);
     }
   }
@@ -474,18 +482,18 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   }
 
   /** Read what was missed until the newest version that was heard of is there. */
-  #catchUp(version = -1, anew = false): Promise<void> {
+  #catchUp(version = -1, all = false): Promise<void> {
     this.#heardOf(version);
-    this.#catchingUp ??= this.#readMissed(anew).finally(() => {
+    this.#catchingUp ??= this.#readMissed(all).finally(() => {
       this.#catchingUp = null;
     });
     return this.#catchingUp;
   }
 
-  async #readMissed(anew: boolean): Promise<void> {
+  async #readMissed(all: boolean): Promise<void> {
     const { noun } = this.#app;
     const store = this.#store;
-    let whole = anew;
+    let whole = all;
     while (store.missedSomething && (this.#link.phase === "met" || this.#link.phase === "ended")) {
       const [id, since] = [store.id, store.version];
       let reply: Payload;
@@ -506,7 +514,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
           if (!store.patch(asNumber(reply.base_version), present, patch)) whole = true;
         } catch (error) {
           if (whole) throw error;
-          this.#warn("a patch does not fit; the state is read anew", error);
+          this.#warn("a patch does not fit; the whole state is read", error);
           whole = true;
           continue;
         }

@@ -32,6 +32,9 @@ export interface BoardOptions {
 const PERSIST_MS = 15_000;
 const PAUSE_MS = 1_000;
 
+/** As many as the page server's snapshot has. */
+const MOST_STATES = 200;
+
 export class StaffBoard<S, C extends { op: string } = { op: string }> {
   readonly #options: Required<BoardOptions>;
   readonly #listeners = new Set<() => void>();
@@ -166,17 +169,20 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
     this.#set({ status: this.#snapshot.status === "connecting" ? "connecting" : "reconnecting" });
     if (!forGood) return;
     const events = this.#events;
+    let pause = PAUSE_MS;
     try {
       await this.#send("GET", this.#options.plural);
-    } catch (error) {
+    } catch (caught) {
       if (events !== this.#events) return;
-      if (AppError.from(error).code === 401) {
+      const error = AppError.from(caught);
+      if (error.code === 401) {
         this.#stop();
         return this.#set({ status: "login", states: [], settings: {} });
       }
+      pause = error.retryAfterMs ?? PAUSE_MS;
     }
     if (events !== this.#events) return;
-    this.#retry = setTimeout(() => this.#open("reconnecting"), PAUSE_MS);
+    this.#retry = setTimeout(() => this.#open("reconnecting"), pause);
   }
 
   /** Show a state unless a newer version of it is shown. */
@@ -186,7 +192,9 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
     const { states } = this.#snapshot;
     const index = states.findIndex((one) => this.#idOf(one) === id);
     const known = states[index];
-    if (known === undefined) return this.#set({ states: [state as S, ...states] });
+    if (known === undefined) {
+      return this.#set({ states: [state as S, ...states].slice(0, MOST_STATES) });
+    }
     if (versionOf(state) <= versionOf(known)) return;
     this.#set({ states: states.map((one, at) => (at === index ? sharing(one, state as S) : one)) });
   }
@@ -231,8 +239,9 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
       } catch (error) {
         const failed = AppError.from(error);
         const again = failed.unanswered || failed.code === 503 || failed.code === 429;
-        if (!again || Date.now() >= until) throw failed;
-        await new Promise((done) => setTimeout(done, PAUSE_MS));
+        const pause = failed.retryAfterMs ?? PAUSE_MS;
+        if (!again || Date.now() + pause > until) throw failed;
+        await new Promise((done) => setTimeout(done, pause));
       }
     }
   }
@@ -263,7 +272,9 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
     const error = isObject(told) && isObject(told.error) ? told.error : {};
     const type = typeof error.type === "string" ? error.type : "failed";
     const detail = typeof error.detail === "string" ? error.detail : answer.statusText;
-    throw new AppError(answer.status, type, detail, error);
+    const seconds = Number(answer.headers.get("Retry-After") || Number.NaN); // its other form is a date
+    const wait = seconds >= 0 ? { retry_after_ms: seconds * 1000 } : {};
+    throw new AppError(answer.status, type, detail, { ...wait, ...error });
   }
 
   #set(parts: Partial<BoardSnapshot<S>>): void {

@@ -41,6 +41,8 @@ export class Store<S, C> {
   #shown: { confirmed: S | null; edits: readonly Edit<S, C>[]; state: S | null } | null = null;
 
   constructor(
+    /** Reads what another program has sent as a state. */
+    private readonly read: (view: S) => S,
     private readonly optimistic: (state: S, command: C) => S | null,
     private readonly changed: (change: Change<S>) => void,
   ) {}
@@ -78,7 +80,7 @@ export class Store<S, C> {
     const base = this.version;
     this.id = id;
     this.version = version;
-    this.confirmed = sharing(before, view);
+    this.confirmed = sharing(before, this.read(view));
     if (before !== null && before !== this.confirmed)
       this.#report(base, whole(view), before, false);
   }
@@ -87,7 +89,7 @@ export class Store<S, C> {
   take(version: number, view: S, own: boolean): void {
     if (own) this.#own.add(version);
     if (version <= this.version || this.confirmed === null) return;
-    this.#set(version, sharing(this.confirmed, view), whole(view), own);
+    this.#set(version, sharing(this.confirmed, this.read(view)), whole(view), own);
   }
 
   /**
@@ -98,7 +100,7 @@ export class Store<S, C> {
   patch(base: number, version: number, patch: readonly Operation[]): boolean {
     if (version <= this.version) return true;
     if (base !== this.version || this.confirmed === null) return false;
-    this.#set(version, patched(this.confirmed, patch) as S, patch, false);
+    this.#set(version, this.read(patched(this.confirmed, patch) as S), patch, false);
     return true;
   }
 

@@ -151,6 +151,8 @@ export interface App<S, C extends { op: string }> {
   optimistic?: (state: S, command: C) => S | null;
   /** Names the values that this client does not know, such as a new stage; the developer is told each once. */
   unknownIn?: (state: S) => readonly string[];
+  /** Values for fields that an older agent does not send, by field; the developer is told each field once. */
+  empty?: Readonly<Record<string, unknown>>;
 }
 
 export interface SessionOptions {

@@ -256,7 +256,7 @@ describe("edits", () => {
     expect(room.state.count).toBe(1);
   });
 
-  test("an edit that nobody answers is given up; what became of it is read", async () => {
+  test("an edit that no one answers is given up; what became of it is read", async () => {
     const { room, session, look } = await joined();
     room.onReply = (method) => {
       if (method === "basket.apply") throw new CallError(1502);
@@ -624,6 +624,23 @@ describe("the end of a call", () => {
     expect(look().status).toBe("ended");
   });
 
+  test("a room that is closed after the end takes nothing from the end", async () => {
+    const { room, session, look } = await joined();
+    room.endCall("agent_ended", "abcd");
+    room.leave();
+    room.connection("disconnected");
+    await pass(1_000);
+    expect(look()).toMatchObject({
+      status: "ended",
+      problem: null,
+      ended: { reason: "agent_ended", resumeCode: "abcd" },
+    });
+    const words = outcome(session.say("one more thing"));
+    await pass();
+    expect(words.error).toMatchObject({ code: 1505, type: "disconnected" });
+    expect(look()).toMatchObject({ status: "ended", lines: [] });
+  });
+
   test("an edit for an earlier state is not made to the next one", async () => {
     const { room, session, look } = await joined();
     room.onRequest = (method) => {
@@ -713,6 +730,24 @@ describe("what is said", () => {
 });
 
 describe("another version of the agent", () => {
+  test("what an older agent does not send is there all the same, and told once", async () => {
+    const room = basketRoom(ONE);
+    const { note: _, ...older } = ONE;
+    room.state = older as Basket;
+    room.connection("connected");
+    room.join();
+    const warn = vi.fn();
+    const app = { ...APP, empty: { note: null, lines: [] } };
+    const session = new AgentSession(room.transport, app, { warn });
+    await session.start();
+    expect(session.getSnapshot().state).toMatchObject({ ...ONE, note: null });
+    expect((await session.apply({ op: "more" })).note).toBeNull();
+    room.change({ op: "more" });
+    await pass();
+    expect(session.getSnapshot().state).toMatchObject({ note: null, count: ONE.count + 2 });
+    expect(warn.mock.calls).toEqual([["an older agent does not send note"]]);
+  });
+
   test("a newer one works, and the developer is told what is unknown, once", async () => {
     const warn = vi.fn();
     const room = basketRoom(ONE);

@@ -164,6 +164,48 @@ test("a command whose answer is lost is repeated with the same key", async () =>
   expect(new Set(requests.map((one) => one.body.key)).size).toBe(1);
 });
 
+const busy = (seconds: number) =>
+  new Response(null, { status: 429, headers: { "Retry-After": String(seconds) } });
+
+test("a busy server is asked again when it has said, and not before", async () => {
+  const { board, answers, requests } = live();
+  answers.push(busy(7), json(200, { version: 8, order: order("o-1", 8) }));
+  const done = board.apply("o-1", { op: "mark_ready" });
+  await vi.advanceTimersByTimeAsync(6_900);
+  expect(requests).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(requests).toHaveLength(2);
+  await done;
+});
+
+test("a wait that is longer than a command is repeated is told at once", async () => {
+  const { board, answers, requests } = live();
+  answers.push(busy(60));
+  await expect(board.apply("o-1", { op: "mark_ready" })).rejects.toMatchObject({
+    code: 429,
+    retryAfterMs: 60_000,
+  });
+  expect(requests).toHaveLength(1);
+});
+
+test("events that a busy server refuses are asked for again when it has said", async () => {
+  const { events, answers, streams } = live();
+  answers.push(busy(9));
+  events.fail(true);
+  await vi.advanceTimersByTimeAsync(8_900);
+  expect(streams).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(streams).toHaveLength(2);
+});
+
+test("a board that is open for long keeps the newest 200 states", () => {
+  const { events, look } = live();
+  for (let number = 3; number < 1_000; number += 1) events.tell("order", order(`o-${number}`, 1));
+  expect(look().states).toHaveLength(200);
+  expect(look().states[0]).toMatchObject({ order_id: "o-999" });
+  expect(look().states.at(-1)).toMatchObject({ order_id: "o-800" });
+});
+
 test("a refused command is told, and not repeated", async () => {
   const { board, answers, requests, look } = live();
   answers.push(error(409, "refused", "wrong_stage"));

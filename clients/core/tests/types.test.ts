@@ -24,6 +24,7 @@ const CONTRACT = {
         visit_id: { type: "string" },
         stage: { $ref: "#/$defs/Stage" },
         how: { anyOf: [{ enum: ["walks", "runs"] }, { type: "null" }] },
+        notes: { type: "array", items: { type: "string" } },
       },
       required: ["visit_id", "stage", "how"],
       additionalProperties: false,
@@ -39,7 +40,22 @@ test("a contract gives the types of state and commands, and what of a state is k
   expect(types).toContain('export const NOUN = "visit";');
   expect(types).toContain('"walks",\n      "runs"');
   expect(types).toMatch(/export interface Visit \{\n {2}visit_id: string;\n {2}stage: /);
+  expect(types).toContain('"empty": {\n    "how": null,\n    "notes": []\n  }');
   expect(types).toMatch(/State: Visit;\n {2}Command: CheckIn;/);
+});
+
+test("a choice of commands is one type, wherever it stands", async () => {
+  const commands = { anyOf: [{ $ref: "#/$defs/CheckIn" }, { $ref: "#/$defs/Leave" }] };
+  const Leave = { type: "object", properties: { op: { const: "leave" } }, required: ["op"] };
+  const again = { type: "object", properties: { last: { type: "array", items: commands } } };
+  const methods = {
+    ...CONTRACT.methods,
+    "visit.apply": { request: { properties: { command: commands } }, reply: again },
+  };
+  const types = await typesOf({ methods, $defs: { ...CONTRACT.$defs, Leave } });
+  expect(types).toContain("export type Command = CheckIn | Leave;");
+  expect(types).toContain("last?: Command[];");
+  expect(types.match(/CheckIn \| Leave/g)).toHaveLength(1);
 });
 
 test("the program writes them to a file, and says what is wrong", () => {

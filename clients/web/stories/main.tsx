@@ -12,7 +12,7 @@ import { languages, TextsContext } from "../src/texts";
 import { en } from "../src/texts/en";
 import "../src/styles/tokens.css";
 import "../src/styles/base.css";
-import { call, type Evening, orders } from "./room";
+import { call, type Evening, orders, serveMenu } from "./room";
 
 const nothing = () => {};
 const settings = <Settings onLanguage={nothing} />;
@@ -209,7 +209,10 @@ function told(ready: string): void {
 async function show(): Promise<ReactNode> {
   const query = new URLSearchParams(location.search);
   const name = query.get("state") ?? "";
-  if (name === "welcome") return <Welcome settings={settings} busy={false} onStart={nothing} />;
+  serveMenu();
+  if (name === "welcome-menu") location.hash = "#menu";
+  if (name === "welcome" || name === "welcome-menu")
+    return <Welcome settings={settings} busy={false} onStart={nothing} />;
   if (name === "no-server") {
     return (
       <Welcome settings={settings} busy={false} onStart={nothing}>
@@ -225,7 +228,7 @@ async function show(): Promise<ReactNode> {
   if (!state) {
     return (
       <ul>
-        {["welcome", "no-server", ...Object.keys(STATES)].map((each) => (
+        {["welcome", "welcome-menu", "no-server", ...Object.keys(STATES)].map((each) => (
           <li key={each}>
             <a href={`?state=${each}`}>{each}</a>
           </li>
@@ -258,7 +261,11 @@ const root = document.getElementById("root");
 if (root) {
   const page = await show();
   createRoot(root).render(<TextsContext value={texts}>{page}</TextsContext>);
-  if (!location.search.includes("state=") || /state=(welcome|no-server)/.test(location.search)) {
+  if (
+    !location.search.includes("state=") ||
+    /state=(welcome|no-server)\b(?!-menu)/.test(location.search)
+  ) {
     told("played");
   }
+  if (location.search.includes("welcome-menu")) setTimeout(() => told("played"), 300);
 }

@@ -1,7 +1,7 @@
 /** A made-up agent with a real order and a real menu: for stories and tests. */
 
 import { bellaVista, type Command, type DishView, type Order } from "@bella-vista/client";
-import { AgentSession, CallError, type Transport } from "@typed-handoffs/client";
+import { AgentSession } from "@typed-handoffs/client";
 import { FakeRoom, refused } from "@typed-handoffs/client/testing";
 import type { Session } from "../src/model/page";
 import confirmed from "./fixtures/confirmed.json";
@@ -40,33 +40,28 @@ export async function call(
   room.stateId = order.order_id;
   room.version = order.version;
   room.activeAgent = agent;
-  const session = new AgentSession<Order, Command>(withMenu(room.transport), bellaVista);
+  const session = new AgentSession<Order, Command>(room.transport, bellaVista);
   room.connection("connected");
   room.join();
   await session.start();
   return { room, session };
 }
 
-function withMenu(transport: Transport): Transport {
-  return {
-    ...transport,
-    async call(method, payload, timeoutMs) {
-      if (method !== "get_menu") return transport.call(method, payload, timeoutMs);
-      const { section: name } = JSON.parse(payload || "{}");
-      const { menu_version, sections } = menu;
-      if (name === undefined) {
-        return JSON.stringify({
-          menu_version,
-          sections: sections.map((each) => each.name),
-          cursor: null,
-        });
-      }
-      const section = sections.find((each) => each.name === name);
-      if (!section) throw new CallError(4004, "no such section");
-      return JSON.stringify({ menu_version, section, cursor: null });
-    },
-  };
+/** Give the page the menu in place of a page server. */
+export function serveMenu(house: object = {}): void {
+  const whole = { ...menu, house: { ...HOUSE, ...house } };
+  const real = globalThis.fetch;
+  globalThis.fetch = async (path, init) =>
+    path === "/api/menu" ? new Response(JSON.stringify(whole)) : real(path, init);
 }
+
+const HOUSE = {
+  currency: "USD",
+  open_now: true,
+  paused: false,
+  opens_at: null,
+  tips: [15, 18, 20],
+};
 
 const text = (minor: number) => `$${(minor / 100).toFixed(2)}`;
 

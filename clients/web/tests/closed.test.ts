@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { type House, takesNoOrders } from "../src/model/menu";
+import { expect, test, vi } from "vitest";
+import { type House, menuFrom, takesNoOrders } from "../src/model/menu";
 import { closedText } from "../src/parts/trouble";
 import { de } from "../src/texts/de";
 import { en } from "../src/texts/en";
@@ -8,7 +8,12 @@ const house = (parts: Partial<House>) => ({ paused: false, ...parts }) as House;
 
 test("a house that is open takes orders, also one that says nothing about it", () => {
   expect(takesNoOrders(house({ open_now: true, opens_at: null }))).toBe(false);
-  expect(takesNoOrders({} as House)).toBe(false);
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  expect(takesNoOrders(menuFrom('{"sections": []}').house)).toBe(false);
+  expect(takesNoOrders(menuFrom('{"sections": [], "house": {}}').house)).toBe(false);
+  const told = warn.mock.calls.map(([text]) => text);
+  expect(told.filter((text) => text.endsWith("house.paused"))).toHaveLength(1);
+  warn.mockRestore();
 });
 
 test("a closed house says when it opens", () => {

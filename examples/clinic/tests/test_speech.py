@@ -23,6 +23,8 @@ from examples.clinic.speech import sentences, written
         ("wednesday at eleven forty five please", "wednesday at 11:45 please"),
         ("my number is m four four one one", "my number is M4411"),
         ("i am in pain", "i am in pain"),
+        ("twenty three", "23"),
+        ("it is five five five twenty three ten twenty oh", "it is 5552310200"),
     ],
 )
 def test_what_is_said_is_written_with_digits(said: str, typed: str | None) -> None:

@@ -4,7 +4,7 @@ Runs in the journal's thread and is imported only there. SQLite and PostgreSQL r
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -320,9 +320,11 @@ class Database:
             lambda connection: self._entries(connection, state_id, version), writes=False
         )
 
-    def newest(self, limit: int | None) -> list[Listed]:
-        """List the owner's states, newest first; a damaged one is marked and hides no other."""
+    def newest(self, limit: int | None, of: Collection[str] | None = None) -> list[Listed]:
+        """List the owner's states, or these of them, newest first; a damaged one is marked and hides no other."""
         newest = _NEWEST if self._owner is None else _NEWEST.where(states.c.owner == self._owner)
+        if of is not None:
+            newest = newest.where(states.c.state_id.in_([*of]))
         return self.db.run(
             lambda connection: [
                 self._listed(row) for row in connection.execute(newest.limit(limit)).mappings()

@@ -2,7 +2,7 @@
 
 import asyncio
 import builtins
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Self
@@ -145,6 +145,14 @@ class SqlStore:
             JournalFault: The database cannot be used.
         """
         return await self._access.in_states(lambda database: database.newest(limit))
+
+    async def list_of(self, state_ids: Collection[str]) -> "builtins.list[Listed]":
+        """List these states as ``list`` does; those that are missing are left out.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        return await self._access.in_states(lambda database: database.newest(None, state_ids))
 
     def record(self, state_id: str, *said: Moment) -> "asyncio.Future[None]":
         """Start appending to a call's transcript, after what was written before.

@@ -56,7 +56,7 @@ def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPa
         Settings.read(at="supper time")
 
     assert caught.value.faults == (
-        'BELLA_VISTA_MODEL: there is no model "oracle": use local, openai, or script:FILE',
+        'BELLA_VISTA_MODEL: there is no model "oracle": use local, openai, openai-realtime, or script:FILE',
         '--at: "supper time" is not a time: write it like 2026-11-20T19:00, with or without an offset',
     )
 

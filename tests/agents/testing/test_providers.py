@@ -328,3 +328,42 @@ def test_everything_wrong_in_a_scenario_is_listed() -> None:
 def test_a_file_that_is_no_scenario_says_so(text: str) -> None:
     with pytest.raises(ScenarioError):
         Scenario.read(text)
+
+
+@pytest.mark.parametrize(
+    ("event", "code"),
+    [
+        ({"type": "session.update", "session": {"type": "realtime", "modalities": []}}, "unknown"),
+        (
+            {
+                "type": "response.create",
+                "response": {"tools": [{"type": "function", "name": "add", "strict": True}]},
+            },
+            "unknown",
+        ),
+        ({"type": "conversation.item.delete", "item_id": "none"}, "item_delete"),
+        ({"type": "input_audio_buffer.commit"}, "input_audio_buffer_commit_empty"),
+        ({"type": "response.cancel"}, "response_cancel_not_active"),
+        (
+            {
+                "type": "conversation.item.create",
+                "item": {"type": "function_call_output", "call_id": "c", "output": "1"},
+            },
+            "invalid_value",
+        ),
+    ],
+)
+async def test_the_realtime_api_refuses_what_the_service_refuses(
+    event: dict[str, Any], code: str
+) -> None:
+    async with (
+        Providers(key=KEY).running() as server,
+        aiohttp.ClientSession(headers={"Authorization": f"Bearer {KEY}"}) as http,
+        http.ws_connect(f"{server.openai_url}/realtime?model=gpt-realtime") as socket,
+    ):
+        assert (await socket.receive_json())["type"] == "session.created"
+        await socket.send_json({"event_id": "mine", **event})
+        error = (await socket.receive_json())["error"]
+
+    assert error["event_id"] == "mine"
+    assert error["code"].startswith(code)

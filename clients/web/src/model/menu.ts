@@ -1,158 +1,107 @@
-/** Reads the menu from the agent, section by section, and knows what a choice costs. */
+/** The menu of the page server, before a call and in it, and the prices of what is chosen. */
 
-import type {
-  DishView as Dish,
-  MenuSection,
-  MenuSections,
-  OptionView as Option,
-} from "@bella-vista/client";
-import { useCallback, useEffect, useRef, useState } from "react";
-import type { Session } from "./page";
+import type { DishView as Dish, MenuSection, MenuSections } from "@bella-vista/client";
+import { completed } from "@typed-handoffs/client";
+import { useCallback, useEffect, useState } from "react";
 import { halfOf } from "./words";
 
-/** How often a house that takes no orders is looked at again, in milliseconds. */
-const CLOSED_MS = 30_000;
+/** How often a menu that is looked at, or that of a house that takes no orders, is read again, in milliseconds. */
+const AGAIN_MS = 5_000;
 
-export interface Section {
-  name: string;
-  served: MenuSection["section"]["served"];
-  dishes: readonly Dish[];
+export type Section = MenuSection["section"];
+export type House = MenuSections["house"];
+
+export interface Menu {
+  house: House;
+  sections: readonly Section[];
 }
 
 export interface MenuState {
-  /** Hours, usual tips and such, once the menu is read. */
-  house: House | null;
-  names: readonly string[];
-  sections: ReadonlyMap<string, Section>;
+  /** The menu as it was last read; null before. */
+  menu: Menu | null;
+  /** The last attempt to read it has failed. */
   failed: boolean;
-  /** Read a section, or all of them, unless they are there. */
-  read: (name?: string) => void;
+  read: () => void;
 }
 
-/** The house as an agent of any version tells it. */
-export type House = NonNullable<MenuSections["house"]>;
+/** What is taken for true of a house whose server does not tell. */
+const USUAL = {
+  currency: "USD",
+  open_now: true,
+  paused: false,
+  opens_at: null,
+  tips: [15, 18, 20],
+} satisfies Partial<House>;
 
 /** Whether staff have paused orders, or the house is closed. */
 export function takesNoOrders(house: House): boolean {
-  return house.paused === true || house.open_now === false;
+  return house.paused || !house.open_now;
 }
 
-type Ask = Pick<Session, "request">;
+const warned = new Set<string>();
 
 /**
- * The menu as far as it was read; a new version, such as with something sold out, begins anew.
+ * Read a menu of a server of any version.
  *
- * @param ready - The agent can be asked.
- * @param looking - The guest looks at it: each time they begin to, the version is checked.
+ * @throws {Error} It is no menu.
  */
-export function useMenu(session: Ask, ready: boolean, looking: boolean): MenuState {
-  const [names, setNames] = useState<readonly string[]>([]);
-  const [sections, setSections] = useState<ReadonlyMap<string, Section>>(new Map());
-  const [house, setHouse] = useState<House | null>(null);
+export function menuFrom(text: string): Menu {
+  const { house, sections } = JSON.parse(text) as Partial<Menu>;
+  if (!Array.isArray(sections)) throw new Error("the menu has no sections");
+  const tell = (field: string) => {
+    if (warned.has(field)) return;
+    warned.add(field);
+    console.warn(`[bella-vista] an older server does not send house.${field}`);
+  };
+  return { house: completed<House>(house ?? {}, USUAL, tell), sections };
+}
+
+async function fetchMenu(): Promise<string> {
+  // The browser sends the tag of what it has; an unchanged menu is not sent again.
+  const answer = await fetch("/api/menu", {
+    cache: "no-cache",
+    signal: AbortSignal.timeout(10_000),
+  });
+  if (!answer.ok) throw new Error(`no menu: ${answer.status}`);
+  return answer.text();
+}
+
+/**
+ * The menu, which stays as it was while a new one is read.
+ *
+ * @param wanted - It is of use on this page.
+ * @param looking - The guest looks at it: what is sold out or paused meanwhile is shown.
+ */
+export function useMenu(wanted: boolean, looking: boolean): MenuState {
+  const [{ menu }, setMenu] = useState<{ text: string; menu: Menu | null }>({
+    text: "",
+    menu: null,
+  });
   const [failed, setFailed] = useState(false);
-  const [looks, setLooks] = useState(0);
-  const asked = useRef(new Set<string>());
-  const version = useRef("");
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looking again is a reason to ask
-  useEffect(() => {
-    if (!ready) return;
-    let gone = false;
-    readNames(session).then(
-      (all) => {
-        if (gone) return;
-        setFailed(false);
-        setHouse(all.house);
-        if (all.version === version.current) return;
-        version.current = all.version;
-        asked.current.clear();
-        setSections(new Map());
-        setNames(all.names);
-      },
-      () => {
-        if (!gone) setFailed(true);
-      },
-    );
-    return () => {
-      gone = true;
-    };
-  }, [session, ready, looking, looks]);
-
-  const closed = house !== null && takesNoOrders(house);
-  useEffect(() => {
-    if (!closed) return;
-    const timer = setInterval(() => setLooks((count) => count + 1), CLOSED_MS);
-    return () => clearInterval(timer);
-  }, [closed]);
-
-  const read = useCallback(
-    (name?: string) => {
+  const read = useCallback(async () => {
+    try {
+      const text = await fetchMenu();
+      setMenu((before) => (before.text === text ? before : { text, menu: menuFrom(text) }));
       setFailed(false);
-      for (const each of name === undefined ? names : [name]) {
-        if (asked.current.has(each)) continue;
-        asked.current.add(each);
-        readSection(session, each).then(
-          (section) => setSections((before) => new Map(before).set(each, section)),
-          () => {
-            asked.current.delete(each);
-            setFailed(true);
-          },
-        );
-      }
-    },
-    [session, names],
-  );
-  return { house, names, sections, failed, read };
-}
-
-async function readNames(
-  session: Ask,
-): Promise<{ version: string; names: readonly string[]; house: House | null }> {
-  const names: string[] = [];
-  let house: House | null = null;
-  let version = "";
-  let cursor: string | null = null;
-  do {
-    const page: MenuSections = await session.request("get_menu", cursor ? { cursor } : {});
-    names.push(...page.sections);
-    house = page.house ?? null;
-    version = page.menu_version;
-    cursor = page.cursor ?? null;
-  } while (cursor);
-  return { version, names, house };
-}
-
-async function readSection(session: Ask, name: string): Promise<Section> {
-  const dishes: Dish[] = [];
-  let served: Section["served"] = [];
-  let cursor: string | null = null;
-  do {
-    const page: MenuSection = await session.request(
-      "get_menu",
-      cursor ? { section: name, cursor } : { section: name },
-    );
-    served = page.section.served;
-    for (const dish of page.section.dishes) {
-      const before = dishes.at(-1);
-      // A dish with very many choices comes in pieces.
-      if (dish.continued && before) {
-        dishes[dishes.length - 1] = { ...before, options: joined(before.options, dish.options) };
-      } else dishes.push(dish);
+    } catch (error) {
+      console.warn("[bella-vista] the menu could not be read", error);
+      setFailed(true);
     }
-    cursor = page.cursor ?? null;
-  } while (cursor);
-  return { name, served, dishes };
-}
-
-function joined(before: readonly Option[], more: readonly Option[]): Option[] {
-  const all = [...before];
-  for (const option of more) {
-    const place = all.findIndex((each) => each.name === option.name);
-    const known = all[place];
-    if (known) all[place] = { ...known, choices: [...known.choices, ...option.choices] };
-    else all.push(option);
-  }
-  return all;
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: beginning to look is a reason to read
+  useEffect(() => {
+    if (wanted) void read();
+  }, [wanted, looking, read]);
+  const closed = menu !== null && takesNoOrders(menu.house);
+  const again = wanted && (looking || closed || failed);
+  useEffect(() => {
+    if (!again) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") void read();
+    }, AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [again, read]);
+  return { menu, failed, read: useCallback(() => void read(), [read]) };
 }
 
 /** Whether a dish needs no choosing: one size, nothing to be picked. */

@@ -200,12 +200,12 @@ function QuickAnswers({ turn }: { turn: Turn }) {
   );
 }
 
-/** The field for typing. What cannot be sent yet waits in the script; what was not sent comes back. */
+/** The field for typing. What cannot be sent yet waits in the script; what was not sent stands above the field. */
 function Typing({ turn, voice }: { turn: Turn | null; voice: boolean }) {
   const texts = useTexts();
   const { session } = usePage();
   const [text, setText] = useState("");
-  const [lost, setLost] = useState(false);
+  const [lost, setLost] = useState<readonly string[]>([]);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
   const words = texts.dock;
@@ -219,26 +219,42 @@ function Typing({ turn, voice }: { turn: Turn | null; voice: boolean }) {
           ? words.placeholderVoice
           : words.placeholder;
 
-  const send = async (event: FormEvent) => {
+  const say = (said: string) =>
+    session.say(said).catch(() => setLost((before) => [...before, said]));
+  const send = (event: FormEvent) => {
     event.preventDefault();
     const said = text.trim();
     if (!said) return;
     setText("");
-    setLost(false);
-    try {
-      await session.say(said);
-    } catch {
-      setLost(true);
-      // What was typed meanwhile stays.
-      setText((present) => present || said);
-    }
+    void say(said);
+  };
+  const sendAgain = (place: number, said: string) => {
+    setLost(lost.filter((_, other) => other !== place));
+    field.current?.focus(); // the button goes
+    void say(said);
   };
   return (
     <form className="typing" onSubmit={send}>
-      {lost && (
-        <p className="waits" role="alert">
-          {words.notSent}
-        </p>
+      {lost.length > 0 && (
+        <div className="waits" role="alert">
+          <p>{words.notSent}</p>
+          <ul>
+            {lost.map((said, place) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the same words may be lost twice
+              <li key={place}>
+                <q>{said}</q>{" "}
+                <button
+                  type="button"
+                  className="button quiet"
+                  onClick={() => sendAgain(place, said)}
+                >
+                  {words.sendAgain}
+                  <span className="unseen"> {said}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
       <label className="unseen" htmlFor={id}>
         {words.typeLabel}

@@ -11,7 +11,7 @@ import { Agents } from "./agents";
 import { Dock } from "./dock";
 import { Front } from "./front";
 import { LastOrder } from "./last-order";
-import { type Browsing, Menu } from "./menu";
+import { Adding, type Browsing, Menu, NOTHING_BROWSED } from "./menu";
 import { Payment } from "./payment";
 import { Person } from "./person";
 import { Feedback, Placed } from "./placed";
@@ -38,14 +38,15 @@ export function EveningPage({
   onNewCall: () => void;
 }) {
   const texts = useTexts();
-  const { session, forget } = usePage();
+  const { forget } = usePage();
   const now = useNow();
   const place = usePlace();
   const order = now.state;
   const over = now.status === "ended";
-  const [browsing, setBrowsing] = useState<Browsing>({ section: null, typed: "", hide: false });
+  const [browsing, setBrowsing] = useState<Browsing>(NOTHING_BROWSED);
   const met = now.hello !== null;
-  const menu = useMenu(session, met, place.at !== "talk");
+  const menu = useMenu(met, place.at !== "talk");
+  const house = menu.menu?.house ?? null;
   const phone = useMedia("(max-width: 47.99rem)");
   // A refusal belongs to the place it was made at.
   // biome-ignore lint/correctness/useExhaustiveDependencies: going elsewhere is the reason
@@ -68,18 +69,18 @@ export function EveningPage({
             <Agents />
             <CallTrouble elsewhere={elsewhere} onAgain={onNewCall} />
             {trouble}
-            <Closed house={menu.house} />
+            <Closed house={house} />
             {order && isPlaced(order) && <Placed order={order} />}
             <Script brief={order !== null && isPlaced(order)} />
             {order && (order.stage === "review" || order.stage === "confirmed") && (
-              <Payment order={order} tips={menu.house?.tips} />
+              <Payment order={order} tips={house?.tips} />
             )}
             {order && isPlaced(order) && <Feedback order={order} over={over} />}
             {order?.stage === "open" && order.item_count === 0 && <LastOrder hello={now.hello} />}
           </main>
         ) : (
           <main className="card" id="menu">
-            <Closed house={menu.house} />
+            <Closed house={house} />
             <Card place={place} menu={menu} browsing={browsing} onBrowse={setBrowsing} />
           </main>
         )}
@@ -109,21 +110,23 @@ function Card({
   const line =
     place.at === "line" ? order?.order_items.find((item) => item.id === place.id) : undefined;
   const wanted = place.at === "dish" ? place.name : line?.name;
-  const found = [...menu.sections.values()]
+  const found = menu.menu?.sections
     .map((section) => ({ section, dish: section.dishes.find((dish) => dish.name === wanted) }))
     .find(({ dish }) => dish !== undefined);
-  const { read } = menu;
-  // A dish reached by its address, or by a line of the ticket, may be in any section.
-  useEffect(() => {
-    if (wanted && !found) read();
-  }, [wanted, found, read]);
   useEffect(() => {
     if (place.at === "dish") setOpened(place.name);
   }, [place]);
 
   if (!wanted)
     return (
-      <Menu menu={menu} order={order} opened={opened} browsing={browsing} onBrowse={onBrowse} />
+      <Menu
+        state={menu}
+        order={order}
+        actions={(dish) => <Adding dish={dish} order={order} />}
+        opened={opened}
+        browsing={browsing}
+        onBrowse={onBrowse}
+      />
     );
   if (!order || !found?.dish) return <p className="fine">{texts.card.loading}</p>;
   const { dish, section } = found;

@@ -1,7 +1,7 @@
 /** The menu: browse, search, add. What has to be chosen opens the dish's sheet. */
 
 import type { DishView as Dish, Order } from "@bella-vista/client";
-import { useDeferredValue, useEffect, useId } from "react";
+import { type ReactNode, useDeferredValue, useEffect, useId } from "react";
 import { addressOf } from "../model/hooks";
 import { isSimple, type MenuState, matches, meets, type Section } from "../model/menu";
 import { canOrder } from "../model/order";
@@ -19,15 +19,20 @@ export interface Browsing {
   hide: boolean;
 }
 
+export const NOTHING_BROWSED: Browsing = { section: null, typed: "", hide: false };
+
 export function Menu({
-  menu,
+  state,
   order,
+  actions,
   opened,
   browsing,
   onBrowse,
 }: {
-  menu: MenuState;
+  state: MenuState;
   order: Order | null;
+  /** What can be done with a dish; before the call nothing. */
+  actions?: (dish: Dish) => ReactNode;
   /** The dish that was looked at last. */
   opened?: string;
   browsing: Browsing;
@@ -38,12 +43,9 @@ export function Menu({
   const id = useId();
   const { section, typed, hide } = browsing;
   const search = useDeferredValue(typed.trim());
-  const current = section ?? menu.names[0] ?? null;
-  const { read } = menu;
-  useEffect(() => {
-    if (search) read();
-    else if (current) read(current);
-  }, [read, search, current]);
+  const { menu, failed, read } = state;
+  const sections = menu?.sections ?? [];
+  const current = sections.find((each) => each.name === section) ?? sections[0];
   // Coming back from a sheet, the dish it was opened from gets the focus again.
   useEffect(() => {
     if (opened) document.getElementById(dishId(opened))?.focus();
@@ -51,24 +53,17 @@ export function Menu({
 
   const allergies = order?.allergies ?? [];
   // A word that the menu does not use hides nothing, so hiding by it is not offered.
-  const stated = [...menu.sections.values()]
-    .flatMap((each) => each.dishes)
-    .flatMap((dish) => dish.allergens);
+  const stated = sections.flatMap((each) => each.dishes).flatMap((dish) => dish.allergens);
   const known = allergies.filter((allergy) => meets(stated, [allergy]).length > 0);
-  const found: Section[] = (search ? menu.names : current ? [current] : [])
-    .map((name) => menu.sections.get(name))
-    .filter((each) => each !== undefined)
-    .map((each) => ({
-      ...each,
-      dishes: each.dishes.filter(
-        (dish) =>
-          (!search || matches(dish, search)) &&
-          (!hide || meets(dish.allergens, allergies).length === 0),
-      ),
-    }));
+  const found: Section[] = (search ? sections : current ? [current] : []).map((each) => ({
+    ...each,
+    dishes: each.dishes.filter(
+      (dish) =>
+        (!search || matches(dish, search)) &&
+        (!hide || meets(dish.allergens, allergies).length === 0),
+    ),
+  }));
   const count = found.reduce((sum, each) => sum + each.dishes.length, 0);
-  const loading =
-    menu.names.length === 0 || (!search && current !== null && !menu.sections.has(current));
   return (
     <div className="menu">
       <div className="menu-head">
@@ -98,12 +93,12 @@ export function Menu({
         )}
       </div>
       <nav aria-label={words.sections} className="sections">
-        {menu.names.map((name) => (
+        {sections.map(({ name }) => (
           <button
             key={name}
             type="button"
             lang="en"
-            aria-current={!search && name === current ? "true" : undefined}
+            aria-current={!search && name === current?.name ? "true" : undefined}
             onClick={() => onBrowse({ ...browsing, section: name, typed: "" })}
           >
             {name}
@@ -114,24 +109,27 @@ export function Menu({
       <p role="status" className={search ? "fine" : "unseen"}>
         {search ? (count > 0 ? words.found(count) : words.nothing) : ""}
       </p>
-      {menu.failed ? (
+      {menu === null && failed ? (
         <div className="note">
           <p>{words.notLoaded}</p>
           <div className="row">
-            <button
-              type="button"
-              className="button"
-              onClick={() => menu.read(current ?? undefined)}
-            >
+            <button type="button" className="button" onClick={read}>
               {words.again}
             </button>
           </div>
         </div>
       ) : (
-        loading && <p className="fine">{words.loading}</p>
+        menu === null && <p className="fine">{words.loading}</p>
       )}
       {found.map((each) => (
-        <SectionOf key={each.name} section={each} order={order} titled={search !== ""} />
+        <SectionOf
+          key={each.name}
+          section={each}
+          currency={menu?.house.currency ?? ""}
+          order={order}
+          titled={search !== ""}
+          actions={actions}
+        />
       ))}
     </div>
   );
@@ -139,12 +137,14 @@ export function Menu({
 
 function SectionOf({
   section,
-  order,
   titled,
+  ...rest
 }: {
   section: Section;
-  order: Order | null;
   titled: boolean;
+  currency: string;
+  order: Order | null;
+  actions?: (dish: Dish) => ReactNode;
 }) {
   const texts = useTexts();
   if (section.dishes.length === 0) return null;
@@ -156,21 +156,29 @@ function SectionOf({
       {section.served.length > 0 && <p className="fine">{servedText(section.served, texts)}</p>}
       <ul className="dishes">
         {section.dishes.map((dish) => (
-          <DishOf key={dish.name} dish={dish} section={section.name} order={order} />
+          <DishOf key={dish.name} dish={dish} section={section.name} {...rest} />
         ))}
       </ul>
     </section>
   );
 }
 
-function DishOf({ dish, section, order }: { dish: Dish; section: string; order: Order | null }) {
+function DishOf({
+  dish,
+  section,
+  currency,
+  order,
+  actions,
+}: {
+  dish: Dish;
+  section: string;
+  currency: string;
+  order: Order | null;
+  actions?: (dish: Dish) => ReactNode;
+}) {
   const texts = useTexts();
-  const { edit } = usePage();
   const words = texts.card;
-  const currency = order?.currency ?? "USD";
-  const open = order !== null && canOrder(order);
   const met = meets(dish.allergens, order?.allergies ?? []);
-  const at = `dish ${dish.name}`;
   return (
     <li className={dish.available ? "dish" : "dish out"}>
       <Drawing
@@ -189,30 +197,45 @@ function DishOf({ dish, section, order }: { dish: Dish; section: string; order: 
           <p className="sold-out" id={dishId(dish.name)} tabIndex={-1}>
             {words.soldOut}
           </p>
-        ) : isSimple(dish) ? (
-          <button
-            type="button"
-            id={dishId(dish.name)}
-            className="button"
-            aria-disabled={!open}
-            onClick={() => open && void edit(at, { op: "add_item", name: dish.name, quantity: 1 })}
-          >
-            {words.add}
-            <span className="unseen"> {dish.name}</span>
-          </button>
         ) : (
-          <a
-            className="button"
-            id={dishId(dish.name)}
-            href={addressOf({ at: "dish", name: dish.name })}
-          >
-            {words.choose}
-            <span className="unseen"> {dish.name}</span>
-          </a>
+          actions?.(dish)
         )}
-        <Refused place={at} />
       </div>
     </li>
+  );
+}
+
+/** Adds a dish, or opens its sheet where something has to be chosen. */
+export function Adding({ dish, order }: { dish: Dish; order: Order | null }) {
+  const words = useTexts().card;
+  const { edit } = usePage();
+  const open = order !== null && canOrder(order);
+  const at = `dish ${dish.name}`;
+  return (
+    <>
+      {isSimple(dish) ? (
+        <button
+          type="button"
+          id={dishId(dish.name)}
+          className="button"
+          aria-disabled={!open}
+          onClick={() => open && void edit(at, { op: "add_item", name: dish.name, quantity: 1 })}
+        >
+          {words.add}
+          <span className="unseen"> {dish.name}</span>
+        </button>
+      ) : (
+        <a
+          className="button"
+          id={dishId(dish.name)}
+          href={addressOf({ at: "dish", name: dish.name })}
+        >
+          {words.choose}
+          <span className="unseen"> {dish.name}</span>
+        </a>
+      )}
+      <Refused place={at} />
+    </>
   );
 }
 

@@ -22,8 +22,7 @@ export function Placed({ order }: { order: Order }) {
   const words = texts.placed;
   const readyAt = order.fulfilment?.ready_at;
   const here = STEPS.findIndex(([stage]) => stage === order.stage);
-  // Servers of earlier releases do not tell.
-  const times: Record<string, string> = order.stage_times ?? {};
+  const times = order.stage_times;
   return (
     <section className="placed" aria-labelledby="placed-number">
       <h2 id="placed-number">{words.number(order.order_number)}</h2>

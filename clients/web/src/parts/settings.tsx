@@ -1,9 +1,9 @@
 /** Language of the page, and which microphone and loudspeaker. */
 
-import { Popover } from "radix-ui";
 import { type ReactNode, useId } from "react";
 import { languages, useTexts } from "../texts";
 import { Icon } from "./icons";
+import { Panel } from "./panel";
 
 export function Settings({
   onLanguage,
@@ -15,44 +15,35 @@ export function Settings({
 }) {
   const texts = useTexts();
   const id = useId();
+  const button = (
+    <>
+      <Icon name="sliders" />
+      <span className="wordy">{texts.settings}</span>
+      <span className="unseen-short">{texts.settingsShort}</span>
+    </>
+  );
   return (
-    <Popover.Root>
-      <Popover.Trigger className="button quiet">
-        <Icon name="sliders" />
-        <span className="wordy">{texts.settings}</span>
-        <span className="unseen-short">{texts.settingsShort}</span>
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          className="panel"
-          align="end"
-          collisionPadding={8}
-          aria-labelledby={`${id}-title`}
+    <Panel button={button} title={texts.sound.title}>
+      <div>
+        <label className="label" htmlFor={id}>
+          {texts.sound.language}
+        </label>
+        <select
+          id={id}
+          className="field"
+          value={texts.code}
+          onChange={(event) => onLanguage(event.target.value)}
         >
-          <h2 id={`${id}-title`}>{texts.sound.title}</h2>
-          <div>
-            <label className="label" htmlFor={id}>
-              {texts.sound.language}
-            </label>
-            <select
-              id={id}
-              className="field"
-              value={texts.code}
-              onChange={(event) => onLanguage(event.target.value)}
-            >
-              {Object.values(languages).map((language) => (
-                <option key={language.code} value={language.code} lang={language.code}>
-                  {language.language}
-                </option>
-              ))}
-            </select>
-            <p className="fine">{texts.sound.languageNote}</p>
-          </div>
-          {children}
-          <p className="fine">{texts.sound.captions}</p>
-          <Popover.Close className="button quiet">{texts.close}</Popover.Close>
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+          {Object.values(languages).map((language) => (
+            <option key={language.code} value={language.code} lang={language.code}>
+              {language.language}
+            </option>
+          ))}
+        </select>
+        <p className="fine">{texts.sound.languageNote}</p>
+      </div>
+      {children}
+      <p className="fine">{texts.sound.captions}</p>
+    </Panel>
   );
 }

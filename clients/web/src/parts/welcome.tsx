@@ -1,11 +1,14 @@
 /** Before the call. The microphone is asked for after Start, never before. */
 
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
+import { usePlace } from "../model/hooks";
 import { useTexts } from "../texts";
 import { Pizza } from "./drawings";
 import { Front } from "./front";
 import { Icon } from "./icons";
 import "../styles/welcome.css";
+
+const MenuBefore = lazy(() => import("./menu-before"));
 
 const MARGHERITA = ["mozzarella", "basil"].map((name) => ({ name, where: "all" as const }));
 
@@ -20,11 +23,13 @@ export function Welcome({
   onStart: (by: "voice" | "typing") => void;
   children?: ReactNode;
 }) {
-  const words = useTexts().welcome;
+  const texts = useTexts();
+  const words = texts.welcome;
+  const browsing = usePlace().at !== "talk";
   return (
     <>
       <Front>{settings}</Front>
-      <main className="welcome">
+      <main className={browsing ? "welcome browsing" : "welcome"}>
         <div className="invitation">
           <h1>{words.title}</h1>
           <p className="lead">{words.lead}</p>
@@ -46,6 +51,11 @@ export function Welcome({
             >
               {words.typing}
             </button>
+            {!browsing && (
+              <a className="button big quiet" href="#menu">
+                {texts.ticket.toMenu}
+              </a>
+            )}
           </div>
           <p className="fine">{words.fine}</p>
           <p role="status" className={busy ? undefined : "unseen"}>
@@ -53,9 +63,15 @@ export function Welcome({
           </p>
           {children}
         </div>
-        <div className="tablecloth" aria-hidden="true">
-          <Pizza toppings={MARGHERITA} />
-        </div>
+        {browsing ? (
+          <Suspense>
+            <MenuBefore />
+          </Suspense>
+        ) : (
+          <div className="tablecloth" aria-hidden="true">
+            <Pizza toppings={MARGHERITA} />
+          </div>
+        )}
       </main>
     </>
   );

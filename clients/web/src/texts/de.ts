@@ -105,6 +105,7 @@ export const de: Texts = {
     placeholderContact: "Telefon oder E-Mail",
     send: "Senden",
     notSent: "Es wurde nicht gesendet.",
+    sendAgain: "Noch einmal senden",
     microphone: "Mikrofon",
     hold: "Halten und reden",
     talkEnd: "Fertig: noch einmal drücken",

@@ -77,7 +77,7 @@ export const en = {
     waitingForAgent: "Calling someone to you",
     held: "Hold on a moment",
     over: "The call has ended",
-    failed: "Nobody can be reached",
+    failed: "No one can be reached",
     hint: {
       open: "Say it, type it, or tap.",
       yes_no: "Yes or no?",
@@ -105,6 +105,7 @@ export const en = {
     placeholderContact: "Telephone or e-mail",
     send: "Send",
     notSent: "It was not sent.",
+    sendAgain: "Send again",
     microphone: "Microphone",
     hold: "Hold to talk",
     talkEnd: "Press when done",
@@ -336,7 +337,7 @@ export const en = {
       text: "Please wait a moment, then try again.",
     },
     no_agent: {
-      title: "Nobody is answering",
+      title: "No one is answering",
       text: "We are calling again. What is on your ticket is kept.",
     },
     elsewhere: {
@@ -357,7 +358,7 @@ export const en = {
     },
     noHearing: {
       title: "Please type this time",
-      text: "Nobody here can hear you just now. Your microphone is off again.",
+      text: "No one here can hear you just now. Your microphone is off again.",
     },
     broken: {
       title: "This page has broken down",
@@ -427,7 +428,7 @@ export const en = {
     rate_limited: () => "That was too fast. Please wait a moment.",
     unavailable: () => "It could not be written down. Please try again.",
     outcome_unknown: () => "We cannot tell whether it was written down. Look at the ticket.",
-    unreachable: () => "Nobody answered. Please try again.",
+    unreachable: () => "No one answered. Please try again.",
     other: () => "That did not work.",
   } as Record<string, (facts: Facts) => string>,
 

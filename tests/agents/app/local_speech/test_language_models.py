@@ -1,8 +1,10 @@
 """The files of what users may say: made once, found again, and complete when they are found."""
 
 import logging
+import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,22 @@ def test_other_sentences_are_another_model(tmp_path: Path) -> None:
     other = language_models({**SAID, "yes_no": ["yes"]}, folder=tmp_path)
 
     assert one.dictionary.parent != other.dictionary.parent
+
+
+def test_what_is_no_longer_used_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    old = language_models(SAID, folder=tmp_path).dictionary.parent
+    used = language_models({"open": ["yes"]}, folder=tmp_path).dictionary.parent
+    draft, underway = tmp_path / "draft-1", tmp_path / "draft-2"
+    draft.mkdir()
+    underway.mkdir()
+    month_ago = time.time() - 31 * 86_400
+    for one in (old, used, draft):
+        os.utime(one, (month_ago, month_ago))
+    language_models({"open": ["yes"]}, folder=tmp_path)
+    new = language_models({"open": ["no"]}, folder=tmp_path).dictionary.parent
+
+    assert {*tmp_path.iterdir()} == {used, new, underway}
 
 
 @pytest.mark.processes

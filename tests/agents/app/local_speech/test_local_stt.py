@@ -14,7 +14,7 @@ from livekit.agents.vad import VAD, VADCapabilities, VADEvent, VADStream
 
 from agents.app.local_speech.language_models import LanguageModels, language_models
 from agents.app.local_speech.local_stt import LocalSTT
-from agents.app.local_speech.recognizer import RATE, HeardWord, Recognized, Recognizer
+from agents.app.local_speech.recognizer import PIECE_S, RATE, HeardWord, Recognized, Recognizer
 from agents.app.models.speech import load_vad
 from agents.handoff import UNCLEAR
 from tests.sounds import pieces, silence, spoken
@@ -218,6 +218,43 @@ async def test_it_recognises_a_whole_segment_too_at_any_rate(stt: LocalSTT) -> N
     event = await stt.recognize([*resampler.push(frame), *resampler.flush()])
 
     assert heard(event) == "two large pizzas please"
+
+
+async def test_two_streams_at_once_load_the_recogniser_once(
+    stt: LocalSTT, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[LanguageModels] = []
+
+    def load(models: LanguageModels) -> Recognizer:
+        loaded.append(models)
+        return Recognizer(models)
+
+    monkeypatch.setattr("agents.app.local_speech.local_stt.Recognizer", load)
+    one, other = await asyncio.gather(stt.recognizer(), stt.recognizer())
+
+    assert one is other
+    assert len(loaded) == 1
+
+
+def test_the_decoder_is_never_given_much_sound_at_once(
+    models: LanguageModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It holds the interpreter's lock meanwhile, and the event loop waits."""
+    taken: list[int] = []
+
+    class Decoder:
+        """Takes sound."""
+
+        def process_raw(self, sound: bytes, **_: object) -> None:
+            taken.append(len(sound))
+
+    recognizer = Recognizer(models)
+    recognizer.begin()
+    monkeypatch.setattr(recognizer, "_decoder", Decoder())
+    recognizer.listen(silence(1.01))
+
+    assert sum(taken) == len(silence(1.01))
+    assert max(taken) == len(silence(PIECE_S))
 
 
 async def test_models_that_are_gone_are_an_error_that_livekit_reports(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import shutil
+import stat
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -107,6 +109,34 @@ async def test_the_thread_is_free_soon_after_a_reply_is_cut_off(
     # A buffer of the library is 50 ms of sound; all of it would have been more than 100,000.
     assert calls < 20_000
     assert after.sound
+
+
+@pytest.mark.parametrize("voice", [Espeak, Flite])
+async def test_control_characters_are_no_end_and_no_fault(voice: type[Espeak | Flite]) -> None:
+    speech_program("flite" if voice is Flite else "espeak-ng")
+    plain = await voice().speak("One and two and three")
+    odd = await voice().speak("One\0 and \x1b\ud800 two\x07 and three")
+
+    assert len(odd.sound) > 0.8 * len(plain.sound)
+
+
+async def test_what_flite_says_is_on_no_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    speech_program("flite")
+    usual, commands = asyncio.create_subprocess_exec, []
+
+    async def start(*command: str, **how: Any) -> asyncio.subprocess.Process:
+        commands.append(command)
+        (file,) = (Path(one) for one in command if one.endswith("/text"))
+        assert file.read_text() == "Ada lives here"
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+        return await usual(*command, **how)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
+    assert (await Flite().speak("Ada lives here")).sound
+
+    (command,) = commands
+    assert not [one for one in command if "Ada" in one]
+    assert not Path(command[-1]).parent.exists()
 
 
 async def test_a_program_that_is_cut_off_is_killed() -> None:

@@ -93,6 +93,7 @@ async def test_two_keys_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = setting(monkeypatch, DEEPGRAM_API_KEY=KEY, CARTESIA_API_KEY=KEY)
 
     async with built(settings) as speech:
+        assert speech.stt is not None
         assert (speech.stt.provider, speech.stt.model) == ("Deepgram", "nova-3")
         assert (speech.tts.provider, speech.tts.model) == ("Cartesia", "sonic-3")
         assert speech.tts_by_agent == {}
@@ -277,6 +278,7 @@ async def talking(
     call.subscribe(events.append)
     tones = Tones()
     async with built(settings, terms=("Margherita",)) as speech:
+        assert speech.stt is not None
         await start_speech(
             call,
             model,
@@ -388,6 +390,7 @@ async def test_speech_on_this_machine_needs_no_key(
 
     async with built(settings, language_models=heard) as speech:
         models: list[Any] = [speech.tts, speech.tts_by_agent["payment"]]
+        assert speech.stt is not None
         assert (speech.stt.provider, speech.stt.model) == ("local", "pocketsphinx")
         assert [(one.provider, one.model, one.voice._voice) for one in models] == [
             ("local", "espeak", "en-gb"),

@@ -37,9 +37,13 @@ class Site:
     def __post_init__(self) -> None:
         self.asgi = self.server.asgi()
 
-    def browser(self, address: str = "192.0.2.1", origin: str = HERE) -> httpx2.AsyncClient:
-        """A browser at an address; it keeps its cookies."""
-        transport = httpx2.ASGITransport(app=self.asgi, client=(address, 4711))
+    def browser(
+        self, address: str = "192.0.2.1", origin: str = HERE, *, raises: bool = True
+    ) -> httpx2.AsyncClient:
+        """A browser at an address; it keeps its cookies. A failure of the server is raised, if ``raises``."""
+        transport = httpx2.ASGITransport(
+            app=self.asgi, client=(address, 4711), raise_app_exceptions=raises
+        )
         return httpx2.AsyncClient(transport=transport, base_url=origin)
 
     def claims(self, reply: httpx2.Response) -> api.access_token.Claims:

@@ -147,6 +147,25 @@ async def test_every_answer_has_the_security_headers(serve: Serve, path: str) ->
     assert "*" not in answer.headers.get("access-control-allow-origin", "")
 
 
+async def test_an_answer_to_a_failure_has_the_security_headers(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serve(web_origins=ALLOWED) as site:
+
+        def fail(visitor: object) -> None:
+            raise RuntimeError("a fault of ours")
+
+        monkeypatch.setattr(site.server.arrivals, "expect", fail)
+        async with site.browser(raises=False) as browser:
+            answer = await browser.post("/api/token", headers={"origin": ALLOWED})
+
+    assert (answer.status_code, answer.json()["error"]["type"]) == (500, "internal")
+    assert "a fault of ours" not in answer.text
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["access-control-allow-origin"] == ALLOWED
+
+
 async def test_refusals_are_logged_without_what_was_sent(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -14,7 +14,7 @@ from argon2 import PasswordHasher
 
 from agents.app.faults import InputError
 from agents.app.states import new_state, resume_state
-from agents.app.web.staff import hash_password
+from agents.app.web.staff import SHIFT_S, hash_password
 from state.commands import (
     AddItem,
     ChoosePayment,
@@ -27,6 +27,7 @@ from state.order import OrderState
 from state.shared import SharedState
 from tests.agents.app.serving.processes import clean_environment
 from tests.agents.app.web.conftest import HASH, PASSWORD, Serve, Site
+from tests.livekit import until
 
 AT = "2026-11-20T19:00"
 
@@ -57,6 +58,21 @@ async def placed(site: Site) -> SharedState[OrderState, Any]:
     ):
         await shared.apply(command, actor="guest")
     return shared
+
+
+async def spoil(site: Site, state_id: str, **columns: str) -> None:
+    """Damage the stored changes of an order."""
+    changed = ", ".join(f"{name} = '{value}'" for name, value in columns.items())
+
+    def damage(database: Any) -> None:
+        database.db.run(
+            lambda connection: connection.exec_driver_sql(
+                f"UPDATE entries SET {changed} WHERE state_id = '{state_id}'"
+            ),
+            writes=True,
+        )
+
+    await site.store._access.in_states(damage)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +285,7 @@ class Stream:
 async def watched(site: Site) -> AsyncIterator[Stream]:
     """Look at the board."""
     assert site.server._staff is not None
-    events = site.server._staff.board.events(dict)
+    events = site.server._staff.board.events(dict, lambda: True)
     try:
         yield Stream(events)
     finally:
@@ -334,18 +350,123 @@ async def test_an_order_that_cannot_be_read_hides_no_other(serve: Serve) -> None
     async with kitchen(serve) as (site, cook):
         damaged, sound = await placed(site), await placed(site)
 
-        def spoil(database: Any) -> None:
-            database.db.run(
-                lambda connection: connection.exec_driver_sql(
-                    f"UPDATE entries SET state = '{{}}' WHERE state_id = '{damaged.state_id}'"
-                ),
-                writes=True,
-            )
-
-        await site.store._access.in_states(spoil)
+        await spoil(site, damaged.state_id, state="{}")
         listed = (await cook.get("/api/staff/orders")).json()["orders"]
 
     assert [order["order_id"] for order in listed] == [sound.state_id]
+
+
+@pytest.mark.parametrize("part", ["view", "state"])
+async def test_an_order_that_cannot_be_shown_does_not_stop_an_open_board(
+    serve: Serve, part: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with kitchen(serve) as (site, cook), watched(site) as board:
+        await board.next("snapshot")
+        app, faulty = site.server._app, await order_of(site)
+        await board.next("order")
+        if part == "view":
+            render = app.view
+
+            def view(state: OrderState, version: int, agent: str | None) -> Any:
+                if state.order_id == faulty.state_id:
+                    raise RuntimeError("Ada's order")
+                return render(state, version, agent) if render is not None else {}
+
+            monkeypatch.setitem(vars(app), "view", view)
+        else:
+            await spoil(site, faulty.state_id, state="{}")
+        await faulty.apply(AddItem(name="Tiramisu", quantity=1), actor="guest")
+        if part == "state":
+            await spoil(site, faulty.state_id, state="{}")
+        sound = await placed(site)
+        shown = {sound.state_id: 0}
+        while shown[sound.state_id] < sound.version:
+            _, view_of = await board.next("order")
+            assert view_of["order_id"] != faulty.state_id or part == "state"
+            shown[view_of["order_id"]] = view_of["version"]
+        listed = (await cook.get("/api/staff/orders")).json()["orders"]
+
+    assert [order["order_id"] for order in listed] == [sound.state_id]
+    told = [one for one in caplog.records if one.getMessage() == "state not shown to staff"]
+    assert [one.__dict__["state_id"] for one in told] == [faulty.state_id]
+
+
+async def test_the_events_end_with_the_login(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with kitchen(serve) as (site, cook):
+        desk = site.server._staff
+        assert desk is not None
+        reading = asyncio.create_task(cook.get("/api/staff/events"))
+        await until(lambda: desk.board._polling is not None, what="the stream")
+        later = desk._signer.get_timestamp() + SHIFT_S + 1
+        monkeypatch.setattr(desk._signer, "get_timestamp", lambda: later)
+        desk.board.tell("order", "for staff alone")
+        answer = await asyncio.wait_for(reading, 60)
+        again = await cook.get("/api/staff/events")
+
+    assert answer.status_code == 200
+    assert answer.text.startswith("event: snapshot")
+    assert "for staff alone" not in answer.text
+    assert again.status_code == 401
+
+
+async def test_the_events_end_when_staff_log_out(serve: Serve) -> None:
+    async with kitchen(serve) as (site, cook):
+        desk = site.server._staff
+        assert desk is not None
+        cookie = {"cookie": f"bella_staff={cook.cookies['bella_staff']}"}
+        reading = asyncio.create_task(cook.get("/api/staff/events"))
+        await until(lambda: desk.board._polling is not None, what="the stream")
+        await cook.post("/api/staff/logout")
+        answer = await asyncio.wait_for(reading, 60)
+        async with site.browser() as other:
+            copied = await other.get("/api/staff/orders", headers=cookie)
+
+    assert answer.text.startswith("event: snapshot")
+    assert copied.status_code == 401
+
+
+async def test_an_accepted_order_stays_on_the_board_until_it_is_done(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.app.web.board.SHOWN", 2)
+    async with kitchen(serve) as (site, cook):
+        done, accepted = await placed(site), await placed(site)
+        for op in ("accept_order", "start_preparing", "mark_ready", "complete_order"):
+            await cook.post(f"/api/staff/orders/{done.state_id}", json={"op": op})
+        await cook.post(f"/api/staff/orders/{accepted.state_id}", json={"op": "accept_order"})
+        newer = [await order_of(site) for _ in range(2)]
+        listed = (await cook.get("/api/staff/orders")).json()["orders"]
+        async with watched(site) as board:
+            _, snapshot = await board.next("snapshot")
+            waiting = await placed(site)  # grows old while the board is open
+            at: dict[str, int] = {}
+            while at.get(waiting.state_id) != waiting.version:
+                _, order = await board.next("order")
+                at[order["order_id"]] = order["version"]
+            newest = [await order_of(site) for _ in range(2)]
+            while newest[0].state_id not in at or newest[1].state_id not in at:
+                _, order = await board.next("order")
+                at[order["order_id"]] = order["version"]
+            stages = []
+            for order_id in (accepted.state_id, waiting.state_id):
+                ops = ("accept_order", "start_preparing", "mark_ready", "complete_order")
+                for op in ops[order_id == accepted.state_id :]:
+                    await cook.post(f"/api/staff/orders/{order_id}", json={"op": op})
+                    _, order = await board.next("order")
+                    stages.append((order["order_id"], order["stage"]))
+            now = {
+                one["order_id"] for one in (await cook.get("/api/staff/orders")).json()["orders"]
+            }
+
+    shown = [newer[1].state_id, newer[0].state_id, accepted.state_id]
+    assert [order["order_id"] for order in listed] == shown
+    assert [order["order_id"] for order in snapshot["orders"]] == shown
+    steps = ("accepted", "preparing", "ready", "completed")
+    assert stages == [
+        *((accepted.state_id, stage) for stage in steps[1:]),
+        *((waiting.state_id, stage) for stage in steps),
+    ]
+    assert now == {one.state_id for one in newest}
 
 
 async def test_a_guest_goes_on_while_staff_change_their_order(serve: Serve) -> None:

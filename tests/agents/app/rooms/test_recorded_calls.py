@@ -1,0 +1,70 @@
+"""A spoken call in a room that is recorded, and one whose guest does not want that."""
+
+import wave
+from array import array
+from functools import partial
+from pathlib import Path
+
+from agents.app.recordings import RATE, Recordings, files_of
+from agents.app.rooms.media import Media
+from agents.app.words import Words
+from agents.testing import ToneTTS
+from tests.agents.app.rooms.conftest import Calls, Changed
+from tests.agents.app.rooms.test_speech import answered, speech
+from tests.livekit import LiveKit, until
+from tests.speaking import speaking
+
+
+async def test_both_sides_of_a_call_are_recorded_after_the_notice(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, tmp_path: Path
+) -> None:
+    voice = ToneTTS(character_s=0.004)
+    kept = Recordings(tmp_path / "calls", "house")
+    house = changed(media=Media(lambda: speech(voice)), recordings=kept)
+    async with (
+        livekit.joined(room_name) as guest,
+        speaking(guest.room) as ada,
+        calls.agent(room_name, house=house) as agent,
+    ):
+        await until(partial(answered, agent, 0), what="the greeting")
+        assert Words().recorded in " ".join(guest.said)
+        for number in range(2):
+            await ada.says(number)
+            await until(partial(answered, agent, number + 1), what="the answer")
+        assert agent.call._conversation is not None
+        order_id = agent.call._conversation.call.shared.state_id
+    (file,) = files_of(tmp_path / "calls", order_id)
+    with wave.open(str(file), "rb") as recording:
+        both = array("h", recording.readframes(recording.getnframes()))
+    for side in (both[0::2], both[1::2]):
+        assert sum(abs(one) > 500 for one in side) > 0.1 * RATE
+
+
+async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, tmp_path: Path
+) -> None:
+    voice = ToneTTS(character_s=0.001)
+    kept = Recordings(tmp_path / "calls", "house")
+    house = changed(media=Media(lambda: speech(voice)), recordings=kept)
+    code: dict[str, str] = {}
+    orders: list[str] = []
+    for visit in range(2):
+        async with (
+            livekit.joined(f"{room_name}-{visit}") as guest,
+            speaking(guest.room),
+            calls.agent(f"{room_name}-{visit}", house=house, **code) as agent,
+        ):
+            await until(partial(answered, agent, visit), what="the greeting")
+            talk = agent.call._conversation
+            assert talk is not None
+            order_id = talk.call.shared.state_id
+            if visit == 0:
+                orders = [order_id]
+                code = {"resume_code": (await guest.call("hello"))["resume_code"]}
+                assert len(files_of(tmp_path / "calls", order_id)) == 1
+                await guest.call("say", {"text": "Please don't record me."})
+                await until(lambda: Words().not_recorded in " ".join(guest.said))
+            else:
+                assert [order_id] == orders
+                assert Words().recorded not in " ".join(guest.said)
+        assert files_of(tmp_path / "calls", order_id) == []
