@@ -45,6 +45,11 @@ export class TokenError extends Error {
   }
 }
 
+interface Token {
+  server_url: string;
+  participant_token: string;
+}
+
 export class Call {
   readonly #room: CallRoom;
   readonly #server: string;
@@ -55,6 +60,12 @@ export class Call {
   /** Counts the attempts; an earlier one that is still under way gives up. */
   #attempt = 0;
   #losses = 0;
+  /** Counts the connections that were begun. */
+  #connections = 0;
+  /** Settles when the latest connection has settled or its limit has passed. */
+  #connecting: Promise<void> = Promise.resolve();
+  /** Settles when the page server has been told of the latest leaving. */
+  #leaving: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
@@ -102,8 +113,10 @@ export class Call {
   async leave(): Promise<void> {
     this.#stop();
     this.#show("out", null);
-    await this.#room.disconnect().catch(() => {});
-    await this.#post("/api/leave").catch(() => {}); // no reason to stay
+    this.#leaving = this.#disconnect().then(async () => {
+      await this.#post("/api/leave").catch(() => {}); // no reason to stay
+    });
+    await this.#leaving;
   }
 
   /** Ask the page server for an agent; for the session's `bringAgent`. */
@@ -122,24 +135,47 @@ export class Call {
     const attempt = this.#attempt;
     this.#show("joining", null);
     try {
+      // A token asked for before that would be for the room that is left.
+      await Promise.all([this.#leaving, this.#connecting]);
+      if (attempt !== this.#attempt) return;
       const token = await this.#token();
       if (attempt !== this.#attempt) return;
-      await within(
-        this.#limit,
-        this.#room.connect(token.server_url, token.participant_token),
-        new TokenError("no_server"),
-      );
-      if (attempt === this.#attempt) {
-        this.#losses = 0;
-        this.#show("joined", null);
-      } else if (this.#snapshot.status === "out") await this.#room.disconnect().catch(() => {});
+      await this.#connect(attempt, token);
+      if (attempt !== this.#attempt) return;
+      this.#losses = 0;
+      this.#show("joined", null);
     } catch (error) {
       if (attempt !== this.#attempt) return;
       this.#stop();
-      await this.#room.disconnect().catch(() => {});
+      await this.#disconnect();
       if (this.#attempt === attempt + 1)
         this.#failed(error instanceof TokenError ? error.fault : "no_server");
     }
+  }
+
+  #connect(attempt: number, token: Token): Promise<void> {
+    this.#connections += 1;
+    const number = this.#connections;
+    const connection = this.#room.connect(token.server_url, token.participant_token);
+    const settled = connection.then(
+      async () => {
+        if (attempt === this.#attempt) return;
+        await this.#disconnect(); // too late: it is the room of an attempt that was given up
+        const { status } = this.#snapshot;
+        const underWay = status === "joining" || status === "joined";
+        // It was the connection of a later attempt as well.
+        if (number !== this.#connections && underWay && this.#timer === undefined) void this.#try();
+      },
+      () => {},
+    );
+    const late = new TokenError("no_server");
+    this.#connecting = within(this.#limit, settled, late).catch(() => {});
+    return within(this.#limit, connection, late);
+  }
+
+  async #disconnect(): Promise<void> {
+    const late = new TokenError("no_server");
+    await within(this.#limit, this.#room.disconnect(), late).catch(() => {});
   }
 
   #ended(final: boolean): void {
@@ -162,7 +198,7 @@ export class Call {
     this.#timer = setTimeout(() => void this.#try(), pause);
   }
 
-  async #token(): Promise<{ server_url: string; participant_token: string }> {
+  async #token(): Promise<Token> {
     const answer = await this.#post("/api/token");
     if (answer.status === 429) throw new TokenError("too_many");
     if (answer.status >= 500) throw new TokenError("no_server");

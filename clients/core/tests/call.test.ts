@@ -128,3 +128,53 @@ test("a call that is left while it is being joined stays left", async () => {
   expect(room.disconnects).toBe(2); // the second one ends what came up after leaving
   expect(asked).toEqual(["http://server/api/token", "http://server/api/leave"]);
 });
+
+test("an older connection that comes up during a newer attempt is ended first", async () => {
+  const connected: (() => void)[] = [];
+  const order: string[] = [];
+  room.outcome = () =>
+    new Promise((resolve) => {
+      order.push("connect");
+      connected.push(resolve);
+    });
+  const disconnect = room.disconnect.bind(room);
+  room.disconnect = () => {
+    order.push("disconnect");
+    return disconnect();
+  };
+  const first = call.join();
+  await vi.waitFor(() => expect(connected).toHaveLength(1));
+  await call.leave();
+  const second = call.join();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(order).toEqual(["connect", "disconnect"]);
+  connected[0]?.();
+  await vi.waitFor(() => expect(connected).toHaveLength(2));
+  expect(order).toEqual(["connect", "disconnect", "disconnect", "connect"]);
+  connected[1]?.();
+  await Promise.all([first, second]);
+  expect(call.getSnapshot()).toEqual({ status: "joined", fault: null });
+});
+
+test("an older connection that comes up after its limit, with a newer one, begins another attempt", async () => {
+  const connected: (() => void)[] = [];
+  room.outcome = () => new Promise((resolve) => connected.push(resolve));
+  call = new Call(room, "", { limit: 5_000, pauses: [500] });
+  void call.join();
+  await vi.advanceTimersByTimeAsync(5_500);
+  expect(connected).toHaveLength(2); // the first one has not settled
+  connected[0]?.();
+  connected[1]?.(); // LiveKit settles both together
+  await vi.waitFor(() => expect(connected).toHaveLength(3));
+  expect(room.disconnects).toBe(2);
+  connected[2]?.();
+  await vi.waitFor(() => expect(call.getSnapshot().status).toBe("joined"));
+});
+
+test("a call that is joined while it is being left asks for a token after leaving", async () => {
+  await call.join();
+  const leaving = call.leave();
+  await Promise.all([leaving, call.join()]);
+  expect(asked.map((url) => url.split("/api/")[1])).toEqual(["token", "leave", "token"]);
+  expect(call.getSnapshot().status).toBe("joined");
+});

@@ -1,4 +1,4 @@
-/** The app: one room, one session, one call. */
+/** The app: one room and its call; a session for each call until it is left. */
 
 import { bellaVista, type Command, type Order } from "@bella-vista/client";
 import { AudioSession } from "@livekit/react-native";
@@ -6,17 +6,16 @@ import { AgentSession, Call } from "@typed-handoffs/client";
 import { callRoom, roomTransport } from "@typed-handoffs/client/livekit";
 import Constants from "expo-constants";
 import { Room } from "livekit-client";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { AppState } from "react-native";
 import { Screen } from "./screen";
 
 export function App() {
-  const [{ room, call, session }] = useState(() => made(Constants.expoConfig?.extra?.server ?? ""));
+  const [{ room, call }] = useState(made);
   useEffect(() => {
     void AudioSession.startAudioSession();
     const watching = AppState.addEventListener("change", (state) => {
       if (state === "active") void call.resume();
-      else if (state === "background") hear(room, false);
     });
     return () => {
       watching.remove();
@@ -24,16 +23,17 @@ export function App() {
       void AudioSession.stopAudioSession();
     };
   }, [room, call]);
-  return <Screen call={call} session={session} onMicrophone={(on) => hear(room, on)} />;
+  const onMicrophone = useCallback((on: boolean) => hear(room, on), [room]);
+  const openSession = () =>
+    new AgentSession<Order, Command>(roomTransport(room), bellaVista, {
+      bringAgent: call.bringAgent,
+    });
+  return <Screen call={call} openSession={openSession} onMicrophone={onMicrophone} />;
 }
 
-function made(server: string) {
+function made() {
   const room = new Room();
-  const call = new Call(callRoom(room), server);
-  const session = new AgentSession<Order, Command>(roomTransport(room), bellaVista, {
-    bringAgent: call.bringAgent,
-  });
-  return { room, call, session };
+  return { room, call: new Call(callRoom(room), Constants.expoConfig?.extra?.server ?? "") };
 }
 
 /** Turn the microphone on or off. Refused permission leaves it off; typing still works. */

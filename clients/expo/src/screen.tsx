@@ -13,42 +13,64 @@ import {
   useSnapshot,
   useTurn,
 } from "@typed-handoffs/react";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { AppState, Pressable, ScrollView, StyleSheet, Text, TextInput, View } from "react-native";
 import { texts } from "./texts";
 
 interface ScreenProps {
   call: Call;
-  session: AgentSession<Order, Command>;
+  /** Make a session: for the first call, and after each one that was left. */
+  openSession: () => AgentSession<Order, Command>;
   /** Turn the microphone on or off. */
   onMicrophone: (on: boolean) => Promise<void>;
 }
 
-export function Screen({ call, session, onMicrophone }: ScreenProps) {
-  const { status, fault } = useCall(call);
-  const out = status === "out" || status === "lost";
+export function Screen({ call, openSession, onMicrophone }: ScreenProps) {
+  const [session, setSession] = useState(openSession);
+  const leave = () => {
+    setSession(openSession()); // the next call has lines of its own
+    void call.leave();
+  };
   return (
-    <View style={styles.screen}>
-      <Text accessibilityRole="header" style={styles.title}>
-        {texts.title}
-      </Text>
+    <AgentSessionProvider session={session}>
+      <View style={styles.screen}>
+        <Text accessibilityRole="header" style={styles.title}>
+          {texts.title}
+        </Text>
+        <InAndOut call={call} onLeave={leave} onMicrophone={onMicrophone} />
+      </View>
+    </AgentSessionProvider>
+  );
+}
+
+interface CallProps {
+  call: Call;
+  onLeave: () => void;
+  onMicrophone: (on: boolean) => Promise<void>;
+}
+
+function InAndOut({ call, ...on }: CallProps) {
+  const { status, fault } = useCall(call);
+  const { hello } = useSnapshot();
+  const lost = status === "lost";
+  // A call that was lost keeps its lines and its order on the screen.
+  const inCall = status !== "out" && (!lost || hello !== null);
+  return (
+    <>
       {fault && (
         <Text accessibilityRole="alert" style={styles.alert}>
           {texts.fault[fault]}
         </Text>
       )}
-      {out ? (
-        <Button label={texts.start} onPress={() => void call.join()} />
-      ) : (
-        <AgentSessionProvider session={session}>
-          <InCall call={call} onMicrophone={onMicrophone} />
-        </AgentSessionProvider>
+      {(status === "out" || lost) && (
+        <Button label={inCall ? texts.joinAgain : texts.start} onPress={() => void call.join()} />
       )}
-    </View>
+      {inCall && <InCall {...on} />}
+    </>
   );
 }
 
-function InCall({ call, onMicrophone }: Omit<ScreenProps, "session">) {
+function InCall({ onLeave, onMicrophone }: Omit<CallProps, "call">) {
   const { status, problem, ended } = useSnapshot<Order>();
   const agent = useActiveAgent();
   const turn = useTurn();
@@ -65,7 +87,7 @@ function InCall({ call, onMicrophone }: Omit<ScreenProps, "session">) {
       <OrderList />
       <Say />
       <HoldToTalk onMicrophone={onMicrophone} />
-      <Button label={texts.leave} onPress={() => void call.leave()} />
+      <Button label={texts.leave} onPress={onLeave} />
     </>
   );
 }
@@ -156,35 +178,57 @@ function Say() {
   );
 }
 
-function HoldToTalk({ onMicrophone }: Pick<ScreenProps, "onMicrophone">) {
+function HoldToTalk({ onMicrophone }: Pick<CallProps, "onMicrophone">) {
   const session = useAgentSession();
   const { hello } = useSnapshot();
   const { offered, talking, start, end, cancel } = usePushToTalk();
+  /** Changes when the button is pressed or released: a press that waits for the microphone then begins no turn. */
+  const hold = useRef(0);
+  const microphone = useRef(Promise.resolve());
+  // One after the other: turned off while it is still opening, it would stay on.
+  const turn = useCallback(
+    (on: boolean) => {
+      microphone.current = microphone.current.then(() => onMicrophone(on)).catch(() => {});
+      return microphone.current;
+    },
+    [onMicrophone],
+  );
   // Each agent that takes over is told again.
   useEffect(() => {
     if (offered && hello) void session.setMicrophone("push_to_talk").catch(() => {});
   }, [session, offered, hello]);
-  // A call in the background does not listen.
+  const drop = useCallback(() => {
+    hold.current += 1;
+    void cancel().catch(() => {});
+    void turn(false);
+  }, [cancel, turn]);
+  // A call in the background does not listen, nor does one that is no longer shown.
   useEffect(() => {
     const watching = AppState.addEventListener("change", (state) => {
-      if (state === "background") void cancel().catch(() => {});
+      if (state === "background") drop();
     });
-    return () => watching.remove();
-  }, [cancel]);
+    return () => {
+      watching.remove();
+      drop();
+    };
+  }, [drop]);
   if (!offered) return null;
   const press = async () => {
-    await onMicrophone(true);
-    await start();
+    hold.current += 1;
+    const pressed = hold.current;
+    await turn(true);
+    if (pressed === hold.current) await start();
+  };
+  const release = async () => {
+    hold.current += 1;
+    await end().catch(() => {});
+    await turn(false);
   };
   return (
     <Button
       label={talking ? texts.release : texts.hold}
-      onPressIn={() => void press().catch(() => onMicrophone(false))}
-      onPressOut={() =>
-        void end()
-          .catch(() => {})
-          .finally(() => onMicrophone(false))
-      }
+      onPressIn={() => void press().catch(() => turn(false))}
+      onPressOut={() => void release()}
     />
   );
 }

@@ -3,6 +3,7 @@
 export const texts = {
   title: "Bella Vista",
   start: "Start",
+  joinAgain: "Join again",
   leave: "Leave",
   you: "You",
   type: "Type to the restaurant",

@@ -6,17 +6,24 @@ import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import { act, fireEvent, render, screen } from "@testing-library/react-native";
 import { AgentSession, Call } from "@typed-handoffs/client";
 import { FakeRoom, refused } from "@typed-handoffs/client/testing";
-import kept from "../../web/stories/fixtures/ordering.json";
+import { AppState, type AppStateStatus } from "react-native";
+import ordering from "../../web/stories/fixtures/ordering.json";
 import { Screen } from "../src/screen";
 
-const ORDER = kept as unknown as Order;
+const ORDER = ordering as unknown as Order;
 const settled = () => act(async () => {});
 
 const realFetch = globalThis.fetch;
 let asked: string[];
 let status: number;
+let watching: Set<(state: AppStateStatus) => void>;
 
 beforeEach(() => {
+  watching = new Set();
+  jest.spyOn(AppState, "addEventListener").mockImplementation((_, listener) => {
+    watching.add(listener);
+    return { remove: () => watching.delete(listener) };
+  });
   asked = [];
   status = 201;
   globalThis.fetch = (async (url: string) => {
@@ -42,22 +49,54 @@ async function opened() {
     },
     features: ["push_to_talk"],
   });
+  let ended: (final: boolean) => void = () => {};
   const rooms = {
     connect: async () => {
       room.connection("connected");
       room.join();
     },
     disconnect: async () => room.connection("disconnected"),
-    onEnded: () => () => {},
+    onEnded: (listener: (final: boolean) => void) => {
+      ended = listener;
+      return () => {};
+    },
   };
+  const lose = () =>
+    act(async () => {
+      room.connection("disconnected");
+      ended(false);
+    });
   const call = new Call(rooms, "http://server", { pauses: [] });
-  const session = new AgentSession(room.transport, bellaVista, { warn: () => {} });
+  const openSession = () => new AgentSession(room.transport, bellaVista, { warn: () => {} });
   const onMicrophone = jest.fn(async (_: boolean) => {});
-  render(<Screen call={call} session={session} onMicrophone={onMicrophone} />);
+  const shown = render(
+    <Screen call={call} openSession={openSession} onMicrophone={onMicrophone} />,
+  );
   fireEvent.press(screen.getByRole("button", { name: "Start" }));
   await settled();
   await settled();
-  return { room, onMicrophone };
+  return { room, onMicrophone, lose, unmount: shown.unmount };
+}
+
+async function say(words: string) {
+  fireEvent.changeText(await screen.findByLabelText("Type to the restaurant"), words);
+  fireEvent.press(screen.getByRole("button", { name: "Say" }));
+  await settled();
+}
+
+/** Tell the app that it is in the background. */
+function inBackground() {
+  for (const listener of watching) listener("background");
+}
+
+/** The microphone takes until `open` is called. */
+function opening(onMicrophone: jest.Mock<(on: boolean) => Promise<void>>): () => Promise<void> {
+  let open: () => void = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  onMicrophone.mockImplementation((on) => (on ? opened : Promise.resolve()));
+  return () => act(async () => open());
 }
 
 test("joins and shows the order, the agent and the turn", async () => {
@@ -86,9 +125,7 @@ test("a quantity is changed, and taken back if that is refused", async () => {
 
 test("words are said and stand in the talk", async () => {
   const { room } = await opened();
-  fireEvent.changeText(await screen.findByLabelText("Type to the restaurant"), "one tiramisu");
-  fireEvent.press(screen.getByRole("button", { name: "Say" }));
-  await settled();
+  await say("one tiramisu");
   expect(room.heard).toEqual(["one tiramisu"]);
   expect(screen.getByText("You: one tiramisu")).toBeTruthy();
 });
@@ -105,6 +142,46 @@ test("the microphone is on while the button is held", async () => {
   expect(methods).toEqual(expect.arrayContaining(["start_turn", "end_turn"]));
 });
 
+test.each([
+  ["released", () => fireEvent(screen.getByRole("button", { name: "Hold to talk" }), "pressOut")],
+  ["in the background", () => inBackground()],
+  ["no longer shown", ({ unmount }: { unmount: () => void }) => unmount()],
+])("no turn begins if it is %s while the microphone opens", async (_, stop) => {
+  const { room, onMicrophone, unmount } = await opened();
+  const open = opening(onMicrophone);
+  fireEvent(await screen.findByRole("button", { name: "Hold to talk" }), "pressIn");
+  await settled();
+  await act(async () => stop({ unmount }));
+  expect(onMicrophone.mock.calls).toEqual([[true]]); // turned off while it opens, it would stay on
+  await open();
+  await settled();
+  expect(onMicrophone.mock.calls).toEqual([[true], [false]]);
+  expect(room.calls.map((one) => one.method)).not.toContain("start_turn");
+});
+
+test("the microphone is off when the held button is no longer shown", async () => {
+  const { onMicrophone, unmount } = await opened();
+  fireEvent(await screen.findByRole("button", { name: "Hold to talk" }), "pressIn");
+  await settled();
+  await act(async () => unmount());
+  expect(onMicrophone.mock.calls).toEqual([[true], [false]]);
+});
+
+test("the second of two quick presses begins the turn", async () => {
+  const { room, onMicrophone } = await opened();
+  const open = opening(onMicrophone);
+  const hold = await screen.findByRole("button", { name: "Hold to talk" });
+  for (const event of ["pressIn", "pressOut", "pressIn"]) {
+    fireEvent(hold, event);
+    await settled();
+  }
+  await open();
+  await settled();
+  expect(onMicrophone.mock.calls).toEqual([[true], [false], [true]]);
+  expect(room.calls.filter((one) => one.method === "start_turn")).toHaveLength(1);
+  expect(screen.getByRole("button", { name: "Release to send" })).toBeTruthy();
+});
+
 test("the end of a call is shown, and leaving returns to the start", async () => {
   const { room } = await opened();
   await screen.findByText("Margherita");
@@ -114,6 +191,32 @@ test("the end of a call is shown, and leaving returns to the start", async () =>
   await settled();
   expect(screen.getByRole("button", { name: "Start" })).toBeTruthy();
   expect(asked).toContain("http://server/api/leave");
+});
+
+test("a call that is lost keeps its lines and its order, also when it is joined again", async () => {
+  const { room, lose } = await opened();
+  await say("one tiramisu");
+  await lose();
+  const kept = () => [screen.getByText("You: one tiramisu"), screen.getByText("Margherita")];
+  expect(screen.getByText("Not connected")).toBeTruthy();
+  expect(kept()).toHaveLength(2);
+  fireEvent.press(screen.getByRole("button", { name: "Join again" }));
+  await settled();
+  expect(screen.getByText("Please listen")).toBeTruthy();
+  expect(kept()).toHaveLength(2);
+  await say("and a coffee");
+  expect(room.heard).toEqual(["one tiramisu", "and a coffee"]);
+});
+
+test("a call after one that was left has lines of its own", async () => {
+  await opened();
+  await say("one tiramisu");
+  fireEvent.press(screen.getByRole("button", { name: "Leave" }));
+  await settled();
+  fireEvent.press(screen.getByRole("button", { name: "Start" }));
+  await settled();
+  expect(screen.getByText("Margherita")).toBeTruthy();
+  expect(screen.queryByText("You: one tiramisu")).toBeNull();
 });
 
 test("a refused token is told", async () => {
