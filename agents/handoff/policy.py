@@ -22,6 +22,10 @@ class PolicyError(ValueError):
         super().__init__("; ".join(faults))
 
 
+ANSWER_KINDS = ("open", "yes_no", "choice", "rating", "amount", "name", "contact")
+"""The kinds of answer that clients know; the first is the default."""
+
+
 def hide_partial(text: str) -> str:
     """Show nothing of an interim transcript."""
     return "..."
@@ -37,7 +41,8 @@ class CallPolicy(Generic[S, C]):
             are joined by ``/``. By default only the version is shown.
         describe_result: Describes a change to the model that made it.
         expects: Returns the kind of answer an agent waits for; takes the state, the active agent and the
-            last refusal.
+            last refusal. The kinds are ``open``, ``yes_no``, ``choice``, ``rating``, ``amount``,
+            ``name`` and ``contact``; any other counts as ``open`` and is logged.
         redact_input: Redacts what the user says or writes. By default card numbers and their
             security codes are redacted, also those told in several turns, by a
             ``state.privacy.Redactor`` of each call; ``str`` turns it off. Telephone numbers are

@@ -10,12 +10,15 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from inspect import unwrap
+from types import CodeType
 
 from livekit.agents.voice import AgentStateChangedEvent, SpeechCreatedEvent, SpeechHandle
 
 from agents.handoff.call_base import AnyCall
 from agents.handoff.events import Heard, Spent, TurnWithdrawn, YourTurn
 from agents.handoff.latency import Latency, TurnClock
+from agents.handoff.policy import ANSWER_KINDS
 from agents.handoff.replies import Replies
 from state.shared import Refused
 
@@ -300,17 +303,32 @@ class UserTurns:
 
     def _expected(self) -> str:
         call, active = self._call, self._call.active
+        expects = call.policy.expects
         try:
-            return call.policy.expects(call.shared.state, active.name, active.last_refusal)
+            kind = expects(call.shared.state, active.name, active.last_refusal)
+            if kind in ANSWER_KINDS:
+                return kind
         except Exception:  # it is the user's turn all the same
             logger.exception("policy.expects failed")
-            return "open"
+        else:
+            logger.error(
+                "policy.expects (%s) returned an unknown kind of answer for %s, not one of %s",
+                _defined_at(expects),
+                active.name,
+                ", ".join(ANSWER_KINDS),
+            )
+        return ANSWER_KINDS[0]
 
     def _wake_waiters(self) -> None:
         waiters, self._waiters = self._waiters, []
         for one in waiters:
             if not one.done():
                 one.set_result(None)
+
+
+def _defined_at(function: Callable[..., object]) -> str:
+    code: CodeType | None = getattr(unwrap(function), "__code__", None)
+    return type(function).__name__ if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
 
 def _interrupt(speech: SpeechHandle) -> None:

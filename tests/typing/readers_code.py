@@ -58,7 +58,7 @@ async def the_call(graph: Graph[Stay]) -> None:
     policy = CallPolicy[Stay, House](
         digest=lambda stay, version: f"{stay.nights} at {version}",
         describe_result=lambda applied, command: f"{applied.state.nights} {command.op}",
-        expects=lambda stay, agent, refusal: refusal.code if refusal else agent,
+        expects=lambda stay, agent, refusal: "choice" if refusal and refusal.code else "open",
     )
     call = Call(SharedState(Stay(), House()), graph, policy)
     model = ScriptedLLM([says("Good evening."), calls("wake", ("book_nights", {"nights": 1}))])

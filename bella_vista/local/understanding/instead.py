@@ -99,7 +99,11 @@ def in_place_of_another(out: Outcome, said: Said) -> None:
             return
         old = next(iter((same or out.there or out.items)[-1:]), None)
     named = said.described and out.named(out.mask(item) or said.mask, [old] if old else [])
-    if old is not None and named:
+    if old is not None and 0 < old.gone < (old.quantity or 1) and not named:
+        if said.number is None:
+            item.quantity = old.gone
+        out.add(item)  # "drop one of the teas and get me a cola instead": the others stay
+    elif old is not None and named:
         out.change(old, said)  # "a shake with peanut butter instead"
     elif old is None or (old.line is None and old not in out.items):
         out.add(item)

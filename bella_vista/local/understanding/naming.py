@@ -196,7 +196,18 @@ def _set_right(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
         return True
     if definite and not said.correct:
         out.penalty += NEW_THOUGH_THERE
+    if _told_of_one(out, said, there):
+        change(out, said)
+        return True
     return False
+
+
+def _told_of_one(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
+    """Whether a bare name with choices means the only thing so called: "naan extra crispy"."""
+    begins = said.number is None and not (said.article or said.verb or said.besides or said.size)
+    told = said.described and not (said.parts or said.correct or said.instead or said.plural)
+    single = len(there) == 1 and there[0].quantity == 1 and not there[0].changes
+    return begins and told and single and not out.items and out.able(there[0], said)
 
 
 def _outdone(out: Outcome, said: Said, there: Sequence[Item]) -> Item | None:

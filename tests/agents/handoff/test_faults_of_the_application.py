@@ -1,14 +1,16 @@
 """Whatever an application's own code raises, the conversation goes on and no agent says anything untrue."""
 
 import asyncio
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import pytest
 from livekit.agents.llm import ChatItem
 
 from agents.app.faults import place_of
 from agents.handoff import Action, Call, Event, Graph, Handoff, Read, StateChanged, YourTurn
+from agents.handoff.policy import ANSWER_KINDS
 from agents.testing import Conversation, ScriptedLLM, calls, says, until
+from rpc.page.forms import YourTurnToSpeak
 from tests.agents.hotel import Bar, HotelAgent, Reception, SetGuest, Stay, hotel
 
 TROUBLE = "I am sorry, I lost the thread for a moment. Could you say that again?"
@@ -106,6 +108,26 @@ async def test_a_failing_expects_function_does_not_prevent_the_turn_notice() -> 
         pass
 
     assert [notice.expects for notice in talk.greeting.your_turns] == ["open"]
+
+
+@pytest.mark.parametrize("kind", ["colour", None, ["open"]])
+async def test_an_unknown_kind_of_answer_is_told_in_the_log_and_counts_as_open(
+    kind: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def expects(*_: object) -> Any:
+        return kind
+
+    async with Conversation(hotel(expects=expects), ScriptedLLM([says("Good evening.")])) as talk:
+        pass
+
+    assert [notice.expects for notice in talk.greeting.your_turns] == ["open"]
+    (record,) = [one for one in caplog.records if one.name == "agents.handoff.user_turns"]
+    place = f"{__file__}:{expects.__code__.co_firstlineno}"
+    assert record.getMessage().startswith(f"policy.expects ({place}) returned an unknown kind")
+
+
+def test_the_kinds_of_answer_are_those_that_clients_are_told_of() -> None:
+    assert get_args(YourTurnToSpeak.model_fields["expects"].annotation) == ANSWER_KINDS
 
 
 async def test_a_digest_that_raises_ends_in_words() -> None:

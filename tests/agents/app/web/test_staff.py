@@ -4,8 +4,10 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from argon2 import PasswordHasher
 from agents.app.faults import InputError
 from agents.app.states import new_state, resume_state
 from agents.app.web.staff import SHIFT_S, hash_password
+from bella_vista.app import APP
 from state.commands import (
     AddItem,
     ChoosePayment,
@@ -263,6 +266,21 @@ async def test_staff_pause_orders_and_say_what_is_sold_out(serve: Serve) -> None
     assert before["menu_version"] != after["menu_version"]
     assert (wrong.status_code, wrong.json()["error"]["reason"]) == (409, "not_on_menu")
     assert none.status_code == 400
+
+
+async def test_a_live_setting_is_changed_once_and_in_the_event_loop(serve: Serve) -> None:
+    threads: list[threading.Thread] = []
+
+    def change(context: Any, present: Any, sent: Any) -> Any:
+        threads.append(threading.current_thread())
+        return sent
+
+    app = replace(APP, web=replace(APP.web, live={"house": change}))
+    async with kitchen(serve, app=app) as (_, cook):
+        reply = await cook.put("/api/staff/house", json={"paused": True})
+
+    assert reply.json() == {"paused": True}
+    assert threads == [threading.current_thread()]
 
 
 class Stream:
