@@ -19,6 +19,7 @@ GO_VERSION := 1.26.6
 NODE_VERSION := 24.19.0
 NODE := .tools/node
 NPM := PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm --prefix clients --no-audit --no-fund --no-update-notifier
+EXPO := PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm --prefix clients/expo --no-audit --no-fund --no-update-notifier
 PAGE := clients/web/dist/index.html
 # One program for every checkout of this user.
 CACHE := $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/bella-vista
@@ -30,7 +31,7 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11 python
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev clinic clinic-dev env test clients check quick bench docs wheel lock $(LIVEKIT_SERVER)
+.PHONY: help run demo dev clinic clinic-dev env test clients expo check quick bench docs wheel lock $(LIVEKIT_SERVER)
 
 help:
 	@echo "make run     talk to the restaurant in this terminal (ARGS='--help' shows what it takes)"
@@ -40,6 +41,7 @@ help:
 	@echo "make env     set up $(VENV) with all that tests and one's own voices need"
 	@echo "make test    everything that 'check' does, and every test"
 	@echo "make clients check, test and build the packages for React and plain pages in clients/"
+	@echo "make expo    check, test and bundle the app for Android and iOS in clients/expo"
 	@echo "make quick   formatting, lint, types, and the short tests without a server or another process"
 	@echo "make check   formatting, lint, types and import contracts"
 	@echo "make bench   what a turn costs beside plain livekit-agents"
@@ -67,11 +69,19 @@ env: $(VENV)/.ready-to-test
 test: check $(LIVEKIT_SERVER) $(UV) clients/node_modules/.ready
 	@$(PY) -m pytest -n auto $(ARGS)
 	@$(MAKE) -s clients
+	@$(MAKE) -s expo
 
 clients: clients/node_modules/.ready
 	@$(NPM) --silent run check
 	@$(NPM) --silent run build
 	@$(NPM) --silent test
+
+# The app uses the packages as they are built.
+expo: clients/expo/node_modules/.ready
+	@$(NPM) --silent run build >/dev/null
+	@$(EXPO) --silent run check
+	@$(EXPO) --silent test
+	@EXPO_OFFLINE=1 EXPO_NO_TELEMETRY=1 CI=1 $(EXPO) --silent run bundle
 
 check: $(VENV)/.ready-to-test
 	@$(VENV)/bin/ruff format --check --quiet .
@@ -161,7 +171,12 @@ clients/node_modules/.ready: clients/package-lock.json $(NODE)/.ready
 	@$(NPM) --loglevel=error ci >/dev/null
 	@touch $@
 
-$(PAGE): clients/node_modules/.ready $(shell find clients -name node_modules -prune -o -name dist -prune -o -type f -print 2>/dev/null)
+clients/expo/node_modules/.ready: clients/expo/package-lock.json clients/node_modules/.ready
+	@echo "Installing what clients/expo/package-lock.json pins; this happens once"
+	@$(EXPO) --loglevel=error ci >/dev/null
+	@touch $@
+
+$(PAGE): clients/node_modules/.ready $(shell find clients -name node_modules -prune -o -path clients/expo -prune -o -name dist -prune -o -type f -print 2>/dev/null)
 	@echo "Building the page"
 	@$(NPM) --silent run build -w @bella-vista/web >/dev/null
 	@touch $@

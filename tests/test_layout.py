@@ -161,8 +161,9 @@ def test_tests_are_no_packages() -> None:
     assert list((ROOT / "tests").rglob("__init__.py")) == []
 
 
-def test_the_clients_lock_names_no_address() -> None:
-    packages = json.loads((ROOT / "clients/package-lock.json").read_text())["packages"]
+@pytest.mark.parametrize("folder", ["clients", "clients/expo"])
+def test_the_clients_lock_names_no_address(folder: str) -> None:
+    packages = json.loads((ROOT / folder / "package-lock.json").read_text())["packages"]
 
     assert [name for name, one in packages.items() if "://" in one.get("resolved", "")] == []
     assert [

@@ -94,11 +94,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_code_for_react_compiles_with_the_published_packages(project: Path) -> None:
+def test_the_code_for_pages_compiles_with_the_published_packages(project: Path) -> None:
     sources = project / "src"
     sources.mkdir()
+    plain = blocks("ts")
     for number, block in enumerate(blocks("tsx")):
         (sources / f"block{number}.tsx").write_text(block)
+    for number, block in enumerate(plain):
+        (sources / f"plain{number}.ts").write_text(block)
     (project / "clinic.json").write_text(
         json.dumps(contract(CLINIC.page_spec, "The RPC of clinic"))
     )
@@ -112,6 +115,7 @@ def test_the_code_for_react_compiles_with_the_published_packages(project: Path) 
     run_node(VITE, "build", project, "--outDir", project / "site", "--logLevel", "error")
 
     assert len(blocks("tsx")) == 5
+    assert len(plain) == 1
     assert list((project / "site").glob("assets/*.js"))
 
 

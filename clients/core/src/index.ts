@@ -1,3 +1,11 @@
+export {
+  Call,
+  type CallFault,
+  type CallOptions,
+  type CallRoom,
+  type CallSnapshot,
+  type CallStatus,
+} from "./call.js";
 export { AppError, CallError } from "./errors.js";
 export type { Operation } from "./json.js";
 export { AgentSession, newKey } from "./session.js";

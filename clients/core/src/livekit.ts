@@ -2,6 +2,7 @@
 
 import {
   ConnectionState,
+  DisconnectReason,
   type Participant,
   ParticipantKind,
   type RemoteParticipant,
@@ -9,6 +10,7 @@ import {
   RoomEvent,
   RpcError,
 } from "livekit-client";
+import type { CallRoom } from "./call.js";
 import { CallError } from "./errors.js";
 import type { AgentPresence, Connection, TranscriptPiece, Transport } from "./types.js";
 
@@ -27,6 +29,27 @@ const CONNECTIONS: Record<ConnectionState, Connection> = {
   [ConnectionState.Reconnecting]: "reconnecting",
   [ConnectionState.SignalReconnecting]: "reconnecting",
 };
+
+/** Reasons for which joining again would fail, or put out the same user on another device. */
+const FINAL_ENDS: ReadonlySet<DisconnectReason> = new Set([
+  DisconnectReason.DUPLICATE_IDENTITY,
+  DisconnectReason.PARTICIPANT_REMOVED,
+  DisconnectReason.ROOM_DELETED,
+]);
+
+/** A LiveKit room, for a `Call`. */
+export function callRoom(room: Room): CallRoom {
+  return {
+    connect: (url, token) => room.connect(url, token),
+    disconnect: () => room.disconnect(),
+    onEnded(listener) {
+      const ended = (reason?: DisconnectReason) =>
+        listener(reason !== undefined && FINAL_ENDS.has(reason));
+      room.on(RoomEvent.Disconnected, ended);
+      return () => room.off(RoomEvent.Disconnected, ended);
+    },
+  };
+}
 
 /** A list of text streams that grows: LiveKit's `setupTextStream(room, topic)` makes one. */
 export interface TextStreams {

@@ -1,4 +1,12 @@
-import type { AgentSession, AppError, Line, Snapshot, Turn } from "@typed-handoffs/client";
+import type {
+  AgentSession,
+  AppError,
+  Call,
+  CallSnapshot,
+  Line,
+  Snapshot,
+  Turn,
+} from "@typed-handoffs/client";
 import type { BoardSnapshot, StaffBoard } from "@typed-handoffs/client/staff";
 import {
   createContext,
@@ -136,6 +144,11 @@ export function usePushToTalk(): {
   const end = useCallback(() => finish("endTurn"), [finish]);
   const cancel = useCallback(() => finish("cancelTurn"), [finish]);
   return { offered, talking, start, end, cancel };
+}
+
+/** How a call stands: joined, being joined, lost, or left. */
+export function useCall(call: Call): CallSnapshot {
+  return useSyncExternalStore(call.subscribe, call.getSnapshot, call.getSnapshot);
 }
 
 /** The states and settings that staff see. Follows the board while mounted. */

@@ -6,6 +6,7 @@ export {
   useAgentSession,
   useApply,
   useAppState,
+  useCall,
   useLines,
   usePushToTalk,
   useSnapshot,

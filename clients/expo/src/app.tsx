@@ -1,0 +1,42 @@
+/** The app: one room and its call; a session for each call until it is left. */
+
+import { bellaVista, type Command, type Order } from "@bella-vista/client";
+import { AudioSession } from "@livekit/react-native";
+import { AgentSession, Call } from "@typed-handoffs/client";
+import { callRoom, roomTransport } from "@typed-handoffs/client/livekit";
+import Constants from "expo-constants";
+import { Room } from "livekit-client";
+import { useCallback, useEffect, useState } from "react";
+import { AppState } from "react-native";
+import { Screen } from "./screen";
+
+export function App() {
+  const [{ room, call }] = useState(made);
+  useEffect(() => {
+    void AudioSession.startAudioSession();
+    const watching = AppState.addEventListener("change", (state) => {
+      if (state === "active") void call.resume();
+    });
+    return () => {
+      watching.remove();
+      void room.disconnect();
+      void AudioSession.stopAudioSession();
+    };
+  }, [room, call]);
+  const onMicrophone = useCallback((on: boolean) => hear(room, on), [room]);
+  const openSession = () =>
+    new AgentSession<Order, Command>(roomTransport(room), bellaVista, {
+      bringAgent: call.bringAgent,
+    });
+  return <Screen call={call} openSession={openSession} onMicrophone={onMicrophone} />;
+}
+
+function made() {
+  const room = new Room();
+  return { room, call: new Call(callRoom(room), Constants.expoConfig?.extra?.server ?? "") };
+}
+
+/** Turn the microphone on or off. Refused permission leaves it off; typing still works. */
+async function hear(room: Room, on: boolean): Promise<void> {
+  await room.localParticipant.setMicrophoneEnabled(on).catch(() => {});
+}
