@@ -58,7 +58,8 @@ class CallPolicy(Generic[S, C]):
         trouble: Said when the model fails or returns nothing.
         farewell: Said instead when the call ends after it.
         say_again: Said when the user was heard and not understood: when a speech-to-text model marks
-            a transcript as ``UNCLEAR``.
+            a transcript as ``UNCLEAR`` or fails in an utterance, and when the process of the agent
+            dies in a push-to-talk turn.
         cannot_hear: Said to the user when the speech-to-text model fails.
         cannot_speak: Shown to the user when the text-to-speech model fails.
         tool_limit_s: How long a tool may work, in seconds; its commit is not counted. Keep it below

@@ -142,6 +142,7 @@ class PushToTalk:
         packets: Counts the audio packets that have arrived from the client; by default the
             microphone's frames.
         mode: The mode at first.
+        resumed: Whether the call resumes an earlier one.
     """
 
     def __init__(
@@ -156,6 +157,7 @@ class PushToTalk:
         manual_flush: bool,
         packets: Callable[[], Awaitable[int | None]] | None = None,
         mode: MicrophoneMode = "open",
+        resumed: bool = False,
     ) -> None:
         self._call, self._speech, self._turns, self._replies = call, speech, turns, replies
         self._gate = gate
@@ -167,6 +169,8 @@ class PushToTalk:
         self.held = False
         """Whether a turn has been started and not ended."""
         self._applied: MicrophoneMode = "open"
+        self._started_elsewhere = resumed and mode == "push_to_talk"
+        """Whether the first end of a turn may be of one that an earlier process heard in part."""
         self._mode_changed: Callable[[MicrophoneMode], None] = lambda mode: None
         self._committing: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -204,6 +208,7 @@ class PushToTalk:
         In an open microphone it switches to push-to-talk. A turn that is still being committed is
         continued.
         """
+        self._started_elsewhere = False
         if not self.held:
             self._want("push_to_talk")
             if self._applied == "open":
@@ -224,13 +229,18 @@ class PushToTalk:
     def end(self) -> int:
         """End the turn; returns its number. What was said is committed in the background.
 
+        The user is asked again if the turn was started with an earlier agent whose process died.
+
         Raises:
-            NoTurn: No turn was started.
+            NoTurn: No turn was started here.
         """
         if self.held:
             self._let_go()
             self._commit_soon()
         elif self._committing is None:
+            if self._started_elsewhere:
+                self._started_elsewhere = False
+                self._replies.speak(self._call.policy.say_again)
             raise NoTurn
         return self._turns.turn + 1
 
@@ -241,6 +251,7 @@ class PushToTalk:
             NoTurn: No turn was started.
         """
         if not self.held:
+            self._started_elsewhere = False
             raise NoTurn
         self._let_go()
         self._gate.close()

@@ -253,6 +253,7 @@ async def start_speech(
             manual_flush=redacting_stt.capabilities.manual_flush,
             packets=None if room is None else partial(_packets_from, room, session),
             mode=microphone_mode,
+            resumed=call.resumed,
         )
     return session
 

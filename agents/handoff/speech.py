@@ -26,11 +26,13 @@ from livekit.agents import (
 from livekit.agents.language import LanguageCode
 from livekit.agents.stt import (
     STT,
+    AvailabilityChangedEvent,
     RecognizeStream,
     SpeechData,
     SpeechEvent,
     SpeechEventType,
     STTCapabilities,
+    STTError,
 )
 from livekit.agents.tts import TTS
 from livekit.agents.utils import AudioBuffer, aio
@@ -265,6 +267,16 @@ class UserSpeech:
         else:
             self._ask_again()
 
+    def interrupted(self) -> None:
+        """Note that speech-to-text broke off and goes on with a new connection, or another provider.
+
+        What it heard of an utterance under way is lost: the user is asked again when they are
+        silent, and the rest of the utterance is dropped, since it is not the whole.
+        """
+        due = self._transcript_due or self._held
+        if not self._forgetting and (self.speaking or (self.expects_final and due)):
+            self._unclear = True
+
     def _ask_again(self) -> None:
         self._unclear = False
         self._finals.clear()
@@ -290,6 +302,7 @@ class UserSpeech:
         if getattr(error, "type", "") != "stt_error" or error.recoverable:
             return
         logger.error("speech-to-text failed: %s", type(error.error).__name__)
+        self._unclear = False  # they are told of the failure instead
         self._forget_audio()
         if (lost := self._output.lost) is not None:
             if self._may_retry:
@@ -344,7 +357,7 @@ class UserSpeech:
         interim, self._interim = self._interim.strip(), ""
         if interim:
             self.final_transcript(interim)
-        heard = bool(self._finals)
+        heard = bool(self._finals) or self._unclear
         self._held = self.expects_final = False
         self._submit()
         if interim:
@@ -421,6 +434,8 @@ class UserSpeech:
         if self._finals:
             logger.warning("end of user turn not detected, accepting transcripts after timeout")
             self._submit()
+        elif self._unclear:
+            self._ask_again()
         else:
             self._turns.recheck()
 
@@ -461,6 +476,8 @@ class RedactingSTT(STT[Any]):
         self._inner = model
         self._user_speech = user_speech
         model.on("metrics_collected", self._forward_metrics)
+        model.on("error", self._failed)
+        model.on("stt_availability_changed", self._availability_changed)
 
     @property
     def model(self) -> str:
@@ -494,6 +511,8 @@ class RedactingSTT(STT[Any]):
     def detach(self) -> None:
         """Unsubscribe from the wrapped model."""
         self._inner.off("metrics_collected", self._forward_metrics)
+        self._inner.off("error", self._failed)
+        self._inner.off("stt_availability_changed", self._availability_changed)
 
     async def _recognize_impl(
         self,
@@ -513,6 +532,14 @@ class RedactingSTT(STT[Any]):
 
     def _forward_metrics(self, *metrics: Any) -> None:
         self.emit("metrics_collected", *metrics)
+
+    def _failed(self, error: STTError) -> None:
+        if error.recoverable:  # livekit-agents 1.8.9 connects again and sends no audio twice
+            self._user_speech.interrupted()
+
+    def _availability_changed(self, event: AvailabilityChangedEvent) -> None:
+        if not event.available:  # livekit-agents 1.8.9 sends the fallback later audio only
+            self._user_speech.interrupted()
 
 
 _TRANSCRIPTS = (

@@ -1,6 +1,5 @@
 """Cartesia's text-to-speech and speech-to-text over WebSocket."""
 
-import asyncio
 import base64
 import json
 from typing import Any
@@ -57,10 +56,13 @@ class Cartesia:
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         ended: set[str] = set()
+        failed: set[str] = set()
         async for message in socket:
             body = json.loads(message.data)
             self._progress.request("cartesia", request, request.headers.get("X-API-Key", ""), body)
             context = body.get("context_id", "")
+            if context in failed:  # sent before the client could know
+                continue
             if body.get("cancel"):
                 ended.add(context)
                 continue
@@ -77,7 +79,7 @@ class Cartesia:
             if text.strip():
                 speech = self._progress.speech(text)
                 if not await self._sound(socket, context, text, speech, rate, body):
-                    ended.add(context)
+                    failed.add(context)
                     continue
             if not body.get("continue"):
                 ended.add(context)
@@ -95,7 +97,7 @@ class Cartesia:
         body: dict[str, Any],
     ) -> bool:
         """Speak a text; return whether its context goes on."""
-        await asyncio.sleep(speech.delay_s)
+        await self._progress.pause(speech.delay_s)
         if speech.stray:
             stray = next(pieces_of(Speech(seconds=0.1), rate))
             await socket.send_json(_chunk("another-context", stray))
@@ -163,7 +165,7 @@ class Cartesia:
             return
         for text in utterance.interim:
             await socket.send_json(_turn("turn.update", transcript=text))
-        await asyncio.sleep(utterance.delay_s)
+        await self._progress.pause(utterance.delay_s)
         if utterance.closes is not None:
             await socket.close(code=utterance.closes)
             return

@@ -5,6 +5,7 @@ import hmac
 import math
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,6 +84,12 @@ class Progress:
             self.faults.append("more was said than the scenario hears")
             return None
         return self.scenario.hears[self._heard - 1]
+
+    async def pause(self, seconds: float) -> None:
+        """Wait so many seconds, or until the server closes."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.closing.wait()
 
     def speech(self, text: str) -> Speech:
         """Return how the next text is spoken."""

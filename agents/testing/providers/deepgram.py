@@ -1,6 +1,5 @@
 """Deepgram's speech-to-text over WebSocket: ``/v1/listen``, and ``/v2/listen`` for Flux."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -89,7 +88,7 @@ class Deepgram:
             return
         for text in utterance.interim:
             await form.interim(socket, text)
-        await asyncio.sleep(utterance.delay_s)
+        await self._progress.pause(utterance.delay_s)
         if utterance.closes is not None:
             await socket.close(code=utterance.closes)
             return

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from livekit import rtc
+from livekit.agents.stt import AvailabilityChangedEvent
 from livekit.agents.vad import VADEvent, VADEventType
 
 from agents.handoff import Graph, HandedOver, Heard, Said, YourTurn, push_to_talk
@@ -140,6 +141,26 @@ async def test_the_user_is_told_when_nothing_was_understood(short: None) -> None
         sorry = talk.call.policy.say_again
 
     assert talk.said == ["Good evening.", sorry]
+
+
+async def test_a_turn_in_which_speech_to_text_breaks_off_is_asked_for_again_once(
+    short: None,
+) -> None:
+    model = ScriptedLLM([says("Good evening."), says("Two nights.")])
+
+    async with Talk(hotel(), model) as talk:
+        talk.presses()
+        talk.stt.begins("two")
+        await talk.so(lambda: talk.call.user_speech.expects_final)
+        talk.stt.emit("stt_availability_changed", AvailabilityChangedEvent(talk.stt, False))
+        talk.button.end()
+        again = talk.call.policy.say_again
+        await talk.so(lambda: again in talk.said)
+        await talk.answered()
+        await talk.user_says_held("two nights")
+
+    assert talk.heard == ["two nights"]
+    assert talk.said == ["Good evening.", again, "Two nights."]
 
 
 async def test_words_whose_final_transcript_is_late_are_taken_as_they_are(short: None) -> None:

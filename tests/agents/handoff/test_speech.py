@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from livekit.agents.stt import SpeechEventType
+from livekit.agents import APIConnectionError
+from livekit.agents.stt import AvailabilityChangedEvent, SpeechEventType, STTError
 from livekit.agents.voice import UserInputTranscribedEvent
 
 from agents.handoff import (
@@ -568,6 +569,39 @@ async def test_half_of_what_was_said_is_not_acted_on() -> None:
 
     assert [event.text for event in of(talk, Heard)] == ["A room without a view"]
     assert [event.text for event in of(talk, Said)][1] == talk.call.policy.say_again
+
+
+@pytest.mark.parametrize("event", ["error", "stt_availability_changed"])
+async def test_an_utterance_in_which_speech_to_text_breaks_off_is_asked_for_again(
+    event: str,
+) -> None:
+    model = ScriptedLLM([says("Good evening."), says("A room without a view.")])
+
+    async with SpokenConversation(hotel(), model) as talk:
+        failure = STTError(
+            timestamp=0.0, label="", error=APIConnectionError("closed"), recoverable=True
+        )
+        lost = AvailabilityChangedEvent(talk.stt, False)
+        talk.stt.begins("A room")
+        await so(lambda: talk.call.user_speech.speaking)
+        talk.stt.emit(event, failure if event == "error" else lost)
+        talk.stt.finishes("a view")
+        await so(lambda: len(of(talk, Said)) == 2)
+        await talk.answered()
+        await talk.user_says("A room without a view")
+
+    assert [event.text for event in of(talk, Heard)] == ["A room without a view"]
+    assert [event.text for event in of(talk, Said)][1] == talk.call.policy.say_again
+
+
+async def test_speech_to_text_that_breaks_off_in_silence_is_not_spoken_of() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Two nights.")])
+
+    async with SpokenConversation(hotel(), model) as talk:
+        talk.stt.emit("stt_availability_changed", AvailabilityChangedEvent(talk.stt, False))
+        turn = await talk.user_says("Two nights")
+
+    assert [event.text for event in of(talk, Said)] == ["Good evening.", *turn.said]
 
 
 async def test_a_noise_in_a_reply_is_not_asked_about() -> None:
