@@ -7,7 +7,7 @@ const config: ExpoConfig = {
   orientation: "portrait",
   userInterfaceStyle: "automatic",
   // The page server's address, as the phone reaches it: python -m bella_vista web.
-  extra: { server: process.env.BELLA_VISTA_SERVER ?? "http://10.0.2.2:8000" },
+  extra: { server: process.env.EXPO_PUBLIC_PAGE_SERVER ?? "http://10.0.2.2:8000" },
   ios: {
     bundleIdentifier: "com.example.bellavista",
     infoPlist: {
