@@ -53,6 +53,20 @@ class Speaking:
         self._lines.put_nowait(line(number))
         await self._said.wait()
 
+    async def plays(self, samples: bytes, rate: int) -> None:
+        """Play a recording to its end, and silence after it.
+
+        Args:
+            samples: 16 bit samples.
+            rate: How many of them a second has.
+        """
+        resampler = rtc.AudioResampler(rate, RATE)
+        whole = rtc.AudioFrame(samples, rate, 1, len(samples) // 2)
+        frames = [*resampler.push(whole), *resampler.flush()]
+        self._said.clear()
+        self._lines.put_nowait(iter([*frames, *silence(0.7)]))
+        await self._said.wait()
+
     def speaks_on(self) -> None:
         """Begin to speak without a pause, until everything is switched off."""
         self._lines.put_nowait(chain.from_iterable(repeat([*tone(400, 1.0)])))
