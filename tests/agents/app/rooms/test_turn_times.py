@@ -85,20 +85,22 @@ async def test_a_worker_counts_the_turns_of_its_calls(
 ) -> None:
     port = free_port()
     counted: dict[str, float] = {}
-    async with restaurant.worker(BELLA_VISTA_METRICS_PORT=str(port)) as worker:
-        async with restaurant.greeted(room_name) as (guest, _):
-            await guest.call("say", {"text": "two large margheritas"})
-            await turn(guest, 1)
-        async with aiohttp.ClientSession() as web:
-            # The job sends its turn to the worker, which counts it when it comes to it.
-            deadline = time.monotonic() + LONG_S
-            while not counted.get("bella_turn_total_seconds_count"):
-                async with web.get(f"http://127.0.0.1:{port}/metrics") as answer:
-                    lines = (await answer.text()).splitlines()
-                pairs = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
-                counted = {name: float(value) for name, value in pairs}
-                if time.monotonic() > deadline:
-                    pytest.fail(f"{counted}\n{worker.running.text}\n{guest.what_happened()}")
+    async with (
+        restaurant.worker(BELLA_VISTA_METRICS_PORT=str(port)) as worker,
+        restaurant.greeted(room_name) as (guest, _),
+        aiohttp.ClientSession() as web,
+    ):
+        await guest.call("say", {"text": "two large margheritas"})
+        told = await turn(guest, 1)
+        # The job sends its turn to the worker, which counts it when it comes to it.
+        deadline = time.monotonic() + LONG_S
+        while not counted.get("bella_turn_total_seconds_count"):
+            async with web.get(f"http://127.0.0.1:{port}/metrics") as answer:
+                lines = (await answer.text()).splitlines()
+            pairs = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+            counted = {name: float(value) for name, value in pairs}
+            if time.monotonic() > deadline:
+                pytest.fail(f"{told} {counted}\n{worker.running.text}\n{guest.what_happened()}")
 
     assert counted["bella_turn_total_seconds_count"] == 1
     assert counted["bella_turn_transcript_seconds_count"] == 0
