@@ -34,6 +34,7 @@ BROUGHT = {
     "opentelemetry-exporter-otlp-proto-http": "livekit-agents",
     "pydantic_core": "pydantic",
     "httpx2": "livekit-plugins-openai",
+    "openai": "livekit-plugins-openai",
 }
 """Distributions that are imported and that one of the wheel's own dependencies brings."""
 
