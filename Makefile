@@ -45,7 +45,7 @@ help:
 	@echo "make quick   formatting, lint, types, and the short tests without a server or another process"
 	@echo "make check   formatting, lint, types and import contracts"
 	@echo "make bench   what a turn costs beside plain livekit-agents"
-	@echo "make docs    write the reference pages anew from the code"
+	@echo "make docs    write the reference pages from the code"
 	@echo "make wheel   build the framework alone as a wheel, into dist/"
 	@echo "make lock    pin what pyproject.toml asks for, with hashes"
 

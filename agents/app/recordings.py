@@ -97,7 +97,7 @@ def recordings_folder(app: AnyApp, database: str | None, folder: Path | None) ->
 
 
 def files_of(folder: Path, state_id: str) -> list[Path]:
-    """List the recordings of calls about a state, whoever owns it."""
+    """List the recordings of calls about a state, of every owner."""
     return sorted(folder.glob(f"*/{state_id}_*.wav"))
 
 

@@ -39,7 +39,7 @@ class WorkerChild:
                 # Ctrl-C is for us; a child ends when its stdin does, however that happens.
                 start_new_session=True,
             )
-        except BaseException:
+        except BaseException:  # cancelled too: the pipe would stay open
             os.close(ready)
             raise
         finally:

@@ -29,7 +29,7 @@ ALIVE_S = 15.0
 """How often a stream without news says that it is alive, in seconds."""
 
 _WAITING = 500
-"""How many events may wait for a slow reader before its stream ends; it begins anew then."""
+"""How many events may wait for a slow reader before its stream ends; the client then opens another."""
 
 _END = ""
 _ALIVE = ": alive\n\n"
@@ -38,8 +38,8 @@ _ALIVE = ": alive\n\n"
 class Board(Generic[S, C]):
     """Follows the states for all readers, with one query at a time.
 
-    Changes are found by their versions, never by a clock: whoever wrote them, in whatever process. A state that
-    cannot be shown is logged once and left out.
+    Changes of all processes are found, by their versions and never by a clock. A state that cannot be shown is
+    logged once and left out.
 
     Args:
         app: The application.

@@ -57,7 +57,7 @@ function Page(): ReactNode {
   const agent = useActiveAgent();
   return (
     <p>
-      {agent ?? "nobody"}: {state?.count ?? "-"} ({pending}) {turn?.yours ? "your turn" : "wait"}
+      {agent ?? "no agent"}: {state?.count ?? "-"} ({pending}) {turn?.yours ? "your turn" : "wait"}
     </p>
   );
 }
@@ -67,7 +67,7 @@ const shown = () => document.body.textContent;
 test("hooks show state, turn and agent as they change", async () => {
   const { room, wrapper } = counter();
   render(<Page />, { wrapper });
-  expect(shown()).toBe("nobody: - (0) wait");
+  expect(shown()).toBe("no agent: - (0) wait");
   await settled();
   expect(shown()).toBe("greeter: 0 (0) wait");
   act(() => room.change({ op: "set", count: 2 }));
@@ -145,7 +145,7 @@ test("on the server nothing is started, and the first picture is the same", () =
       <Page />
     </Wrapper>,
   );
-  expect(html).toContain("nobody");
+  expect(html).toContain("no agent");
   expect(room.listened).toBe(false);
 });
 

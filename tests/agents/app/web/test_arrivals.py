@@ -13,7 +13,7 @@ from livekit import api, rtc
 from agents.app.web.arrivals import Arrivals
 from agents.app.web.cookies import Visitor
 from tests.agents.app.web.conftest import Serve, Site
-from tests.livekit import LiveKit, livekit_server
+from tests.livekit import LONG_S, LiveKit, livekit_server
 
 
 @asynccontextmanager
@@ -55,11 +55,9 @@ async def dispatches(livekit: LiveKit, site: Site, room: str) -> list[Any]:
 async def sent(livekit: LiveKit, site: Site, room: str) -> list[Any]:
     """Wait for a dispatch; returns all of them, after time enough for a second one."""
     found: list[Any] = []
-    for _ in range(400):
-        if found := await dispatches(livekit, site, room):
-            break
-        await asyncio.sleep(0.05)
-    assert found, "no agent was dispatched"
+    async with asyncio.timeout(LONG_S):
+        while not found:
+            found = await dispatches(livekit, site, room)
     for _ in range(3):
         await site.server.arrivals._poll()
     return await dispatches(livekit, site, room)
