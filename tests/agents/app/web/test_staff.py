@@ -307,7 +307,8 @@ async def test_what_two_members_of_staff_set_at_two_servers_at_once_is_kept(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with kitchen(serve) as (site, cook), kitchen(serve) as (_, waiter):
-        store, others = site.store.replace_setting, []
+        store = site.store.replace_setting
+        others: list[Any] = []
 
         async def late(name: str, seen: Any, value: Any) -> bool:
             if not others:
