@@ -176,7 +176,9 @@ class Questions:
             return None
         aspects = table("aspects of service").items()
         said = {token.word for token in words.tokens}
-        return Asked("service", aspect=next((one for one, of_it in aspects if said & {*of_it}), None))
+        return Asked(
+            "service", aspect=next((one for one, of_it in aspects if said & {*of_it}), None)
+        )
 
     def _payment(self, words: Words, things: Sequence[Item]) -> Asked | None:
         if pattern("asks payment").fullmatch(words.said) is None or "gift" in words.said:
