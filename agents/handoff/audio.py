@@ -1,7 +1,4 @@
-"""Passes both sides of a spoken call on to a recorder, and what became of the user's words.
-
-livekit-agents 1.8.9 can record a session itself, card numbers included; it is not asked to.
-"""
+"""The audio of a spoken call: noise suppression, and what a recorder receives."""
 
 import time
 from typing import Protocol
@@ -9,9 +6,54 @@ from typing import Protocol
 from livekit import rtc
 from livekit.agents.voice.io import AudioOutput, AudioOutputCapabilities
 
+_PIECE_S = 0.01
+"""The length of the pieces that the audio processing module takes, in seconds."""
+
+
+class NoiseSuppressor(rtc.FrameProcessor[rtc.AudioFrame]):
+    """Suppresses steady noise and rumble with WebRTC's audio processing module."""
+
+    def __init__(self) -> None:
+        self._enabled = True
+        self._module = rtc.AudioProcessingModule(noise_suppression=True, high_pass_filter=True)
+
+    @property
+    def enabled(self) -> bool:
+        """Whether frames are processed."""
+        return self._enabled
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        self._enabled = value
+
+    def _process(self, frame: rtc.AudioFrame) -> rtc.AudioFrame:
+        """Return a frame without its noise; a rest shorter than 10 ms stays as it is."""
+        size = round(frame.sample_rate * _PIECE_S)
+        step = size * frame.num_channels * 2  # bytes of 16 bits
+        data = bytearray(frame.data.cast("B"))
+        for start in range(0, len(data) - step + 1, step):
+            piece = rtc.AudioFrame(
+                data[start : start + step], frame.sample_rate, frame.num_channels, size
+            )
+            self._module.process_stream(piece)
+            data[start : start + step] = piece.data.cast("B")
+        return rtc.AudioFrame(
+            data,
+            frame.sample_rate,
+            frame.num_channels,
+            frame.samples_per_channel,
+            userdata=frame.userdata,
+        )
+
+    def _close(self) -> None:
+        """Nothing to close: the module is freed with this object."""
+
 
 class AudioTap(Protocol):
-    """Receives the audio of a call. No method may block or raise."""
+    """Receives the audio of a call. No method may block or raise.
+
+    livekit-agents 1.8.9 can record a session itself, card numbers included, so it is not asked to.
+    """
 
     def user_audio(self, frame: rtc.AudioFrame) -> None:
         """Audio of the user has arrived, outside a push-to-talk turn none."""

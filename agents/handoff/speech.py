@@ -16,13 +16,7 @@ from typing import Any, Literal
 
 from livekit import agents as livekit_agents
 from livekit import rtc
-from livekit.agents import (
-    DEFAULT_API_CONNECT_OPTIONS,
-    NOT_GIVEN,
-    APIConnectOptions,
-    ModelSettings,
-    NotGivenOr,
-)
+from livekit.agents import APIConnectOptions, ModelSettings
 from livekit.agents.language import LanguageCode
 from livekit.agents.stt import (
     STT,
@@ -39,7 +33,7 @@ from livekit.agents.utils import AudioBuffer, aio
 from livekit.agents.voice import ErrorEvent, UserStateChangedEvent
 from livekit.agents.voice.events import ConversationItemAddedEvent
 
-from agents.handoff.audio_tap import AudioTap
+from agents.handoff.audio import AudioTap
 from agents.handoff.call_base import AnyCall
 from agents.handoff.replies import Replies
 from agents.handoff.user_turns import UserTurns
@@ -494,15 +488,9 @@ class RedactingSTT(STT[Any]):
         """The capabilities of the wrapped model, except word timings."""
         return replace(self._inner.capabilities, aligned_transcript=False)
 
-    def stream(
-        self,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
-    ) -> RecognizeStream:
-        """Open a stream."""
-        inner = self._inner.stream(language=language, conn_options=conn_options)
-        return _RedactingStream(self, inner, self._user_speech)
+    def stream(self, **how: Any) -> RecognizeStream:
+        """Open a stream; arguments as ``STT.stream``."""
+        return _RedactingStream(self, self._inner.stream(**how), self._user_speech)
 
     def prewarm(self) -> None:
         """Let the wrapped model connect."""
@@ -514,15 +502,8 @@ class RedactingSTT(STT[Any]):
         self._inner.off("error", self._failed)
         self._inner.off("stt_availability_changed", self._availability_changed)
 
-    async def _recognize_impl(
-        self,
-        buffer: AudioBuffer,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions,
-    ) -> SpeechEvent:
-        event = await self._inner.recognize(buffer, language=language, conn_options=conn_options)
-        return redact_event(event, self._user_speech)
+    async def _recognize_impl(self, buffer: AudioBuffer, **how: Any) -> SpeechEvent:
+        return redact_event(await self._inner.recognize(buffer, **how), self._user_speech)
 
     def _update_session_keyterms(self, keyterms: list[str]) -> None:
         self._inner._update_session_keyterms(keyterms)
