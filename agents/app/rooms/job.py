@@ -20,14 +20,12 @@ from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
 from agents.app.live import LiveSettings
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
-from agents.app.models.speech import (
+from agents.app.models.speech import SpeechModels, language_models_of, speech_models
+from agents.app.models.speech_settings import (
     FOR_TRYING,
     HEARS_CARDS,
-    SpeechModels,
-    language_models_of,
     missing_for_speech,
     model_hears,
-    speech_models,
     uses_local,
 )
 from agents.app.models.turn_taking import turn_taking
