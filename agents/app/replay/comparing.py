@@ -39,11 +39,7 @@ class Difference:
 
 
 def time_fields(state: type[BaseModel]) -> frozenset[str]:
-    """Return the names of the fields of a state, and of the models in it, that hold times.
-
-    Args:
-        state: The model of the state.
-    """
+    """Return the names of the fields of a state, and of the models in it, that hold times."""
     return frozenset(
         name
         for model in shape_of(state).models
