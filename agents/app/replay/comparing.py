@@ -57,8 +57,8 @@ def differences(
 ) -> Iterator[Difference]:
     """Yield every difference between the expected fields and the actual ones.
 
-    Only expected fields are compared. Lists have to be complete, in any order. Of a list's members
-    those are compared field by field that have the first expected field in common, as a name.
+    Only expected fields are compared. Lists have to be complete, in any order. An expected member
+    of a list without a match is compared with the one that has the same first field, as a name.
 
     Args:
         expected: The fields of a file.
