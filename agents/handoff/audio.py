@@ -1,13 +1,22 @@
-"""The audio of a spoken call: noise suppression, and what a recorder receives."""
+"""The audio of a spoken call: noise suppression, the push-to-talk gate, what a recorder receives."""
 
 import time
-from typing import Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 
 from livekit import rtc
-from livekit.agents.voice.io import AudioOutput, AudioOutputCapabilities
+from livekit.agents.utils import aio
+from livekit.agents.utils.audio import silence_frame
+from livekit.agents.voice.io import AudioInput, AudioOutput, AudioOutputCapabilities
 
 _PIECE_S = 0.01
 """The length of the pieces that the audio processing module takes, in seconds."""
+
+_SILENCE_S = 0.8
+"""The silence that follows a turn's audio, in seconds: longer than the silence after which voice
+activity detection and speech-to-text end an utterance. It is sent at once."""
+
+_SILENT_FRAME_S = 0.05
 
 
 class NoiseSuppressor(rtc.FrameProcessor[rtc.AudioFrame]):
@@ -47,6 +56,68 @@ class NoiseSuppressor(rtc.FrameProcessor[rtc.AudioFrame]):
 
     def _close(self) -> None:
         """Nothing to close: the module is freed with this object."""
+
+
+class GatedInput(AudioInput):
+    """An audio input that passes frames on only while it is open.
+
+    Args:
+        source: The microphone.
+        spawn: Runs the task that reads the source; its owner cancels it.
+        is_open: Whether it is open at first.
+        tap: Called with every frame that is passed on.
+    """
+
+    def __init__(
+        self,
+        source: AudioInput,
+        spawn: Callable[[Coroutine[Any, Any, None]], object],
+        *,
+        is_open: bool,
+        tap: Callable[[rtc.AudioFrame], None] = lambda frame: None,
+    ) -> None:
+        super().__init__(label="push-to-talk", source=source)
+        self.frames = 0
+        """How many frames the source has produced."""
+        self._microphone = source
+        self._spawn = spawn
+        self._open = is_open
+        self._tap = tap
+        self._last: rtc.AudioFrame | None = None
+        """The last frame that was passed on since it was opened."""
+        self._passed = aio.Chan[rtc.AudioFrame]()
+        self._reading = False
+
+    async def __anext__(self) -> rtc.AudioFrame:
+        """Return the next frame that is passed on."""
+        if not self._reading:
+            self._reading = True
+            self._spawn(self._read())
+        return await self._passed.__anext__()
+
+    def open(self) -> None:
+        """Pass frames on."""
+        self._open = True
+
+    def close(self) -> None:
+        """Pass no more frames on, except a silence that ends the utterance under way."""
+        self._open = False
+        last, self._last = self._last, None
+        if last is not None and not self._passed.closed:
+            for _ in range(round(_SILENCE_S / _SILENT_FRAME_S)):
+                frame = silence_frame(_SILENT_FRAME_S, last.sample_rate, last.num_channels)
+                self._passed.send_nowait(frame)
+
+    async def _read(self) -> None:
+        try:
+            async for frame in self._microphone:
+                self.frames += 1
+                if self._open:
+                    self._last = frame
+                    self._tap(frame)
+                    self._passed.send_nowait(frame)
+        finally:
+            self._passed.close()
 
 
 class AudioTap(Protocol):
