@@ -1,22 +1,54 @@
-"""The audio of a spoken call: noise suppression, the push-to-talk gate, what a recorder receives."""
+"""The audio of a spoken call: noise suppression, the push-to-talk gate, recording, replies spoken aloud.
 
+livekit-agents 1.8.9 stops a reply whose speech fails, its tools included, and shows nothing of it.
+Here the text is shown.
+"""
+
+import asyncio
+import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
+from livekit import agents as livekit_agents
 from livekit import rtc
+from livekit.agents import ModelSettings
+from livekit.agents.tts import TTS
 from livekit.agents.utils import aio
 from livekit.agents.utils.audio import silence_frame
-from livekit.agents.voice.io import AudioInput, AudioOutput, AudioOutputCapabilities
+from livekit.agents.voice import SpeechHandle
+from livekit.agents.voice.io import (
+    AudioInput,
+    AudioOutput,
+    AudioOutputCapabilities,
+    PlaybackFinishedEvent,
+)
+
+from agents.handoff.call_base import AnyCall
+from agents.handoff.livekit_workarounds import current_speech
+from agents.handoff.replies import Replies
+
+logger = logging.getLogger(__name__)
 
 _PIECE_S = 0.01
 """The length of the pieces that the audio processing module takes, in seconds."""
 
-_SILENCE_S = 0.8
+_TURN_SILENCE_S = 0.8
 """The silence that follows a turn's audio, in seconds: longer than the silence after which voice
 activity detection and speech-to-text end an utterance. It is sent at once."""
 
 _SILENT_FRAME_S = 0.05
+
+AUDIO_TIMEOUT_S = 6.0
+"""How long a model may return no audio for complete text before it has failed, in seconds."""
+
+RETRY_AFTER_S = 30.0
+"""How long a failed model is not retried, in seconds; until then text is shown at once."""
+
+_SILENCE_S = 0.02
+"""The length of the silence that is played for text without audio, in seconds."""
 
 
 class NoiseSuppressor(rtc.FrameProcessor[rtc.AudioFrame]):
@@ -104,7 +136,7 @@ class GatedInput(AudioInput):
         self._open = False
         last, self._last = self._last, None
         if last is not None and not self._passed.closed:
-            for _ in range(round(_SILENCE_S / _SILENT_FRAME_S)):
+            for _ in range(round(_TURN_SILENCE_S / _SILENT_FRAME_S)):
                 frame = silence_frame(_SILENT_FRAME_S, last.sample_rate, last.num_channels)
                 self._passed.send_nowait(frame)
 
@@ -231,3 +263,140 @@ def _part(frame: rtc.AudioFrame, start_s: float, end_s: float) -> rtc.AudioFrame
     size = 2 * frame.num_channels
     data = frame.data.cast("B")[first * size : last * size]
     return rtc.AudioFrame(bytes(data), frame.sample_rate, frame.num_channels, last - first)
+
+
+@dataclass(slots=True)
+class _Synthesis:
+    """The text of a reply, and the length of its audio so far; ``whole`` once it has all of it."""
+
+    text: str = ""
+    seconds: float = 0.0
+    whole: bool = False
+
+
+class SpeechOutput:
+    """The speech of one call's agents, and whether it works."""
+
+    def __init__(self, call: AnyCall, replies: Replies) -> None:
+        self._call, self._replies = call, replies
+        self.lost: Callable[[], None] | None = None
+        """Called when speech input or output has failed and the user cannot read text."""
+        self._suspended_until: float | None = None
+        self._may_retry = False
+        self._syntheses: WeakKeyDictionary[SpeechHandle, _Synthesis] = WeakKeyDictionary()
+
+    def on_lost(self, callback: Callable[[], None]) -> None:
+        """Call a function when speech has failed, instead of showing what cannot be said."""
+        self.lost = callback
+
+    async def speak(
+        self, agent: livekit_agents.Agent, text: AsyncIterable[str], settings: ModelSettings
+    ) -> AsyncIterator[rtc.AudioFrame]:
+        """Speak a text, or play a short silence in its place.
+
+        The silence must not be empty: livekit-agents 1.8.9 shows only what was played, and a reply
+        without audio was not.
+        """
+        synthesis = _Synthesis()
+        if (speech := current_speech()) is not None:
+            self._syntheses[speech] = synthesis
+        if self._suspended_until is None or _now() >= self._suspended_until:
+            try:
+                async for frame in _frames(agent, _noted(text, synthesis), settings):
+                    self._suspended_until = None
+                    self._may_retry = True
+                    synthesis.seconds += frame.duration
+                    yield frame
+            except Exception as error:  # the text is shown instead
+                logger.error(
+                    "text-to-speech failed: %s", type(error).__name__, extra={"agent": agent.id}
+                )
+                self._failed()
+            else:
+                synthesis.whole = True
+                return
+        async for _ in text:  # consume all of it, so that the silence ends after the text
+            pass
+        yield self._silence(agent)
+
+    def playback_finished(self, event: PlaybackFinishedEvent) -> None:
+        """Correct the transcript of an interrupted reply to the words that were played.
+
+        livekit-agents 1.8.9 assumes 3.83 syllables a second until the audio is complete, and counts
+        a word at its end: much of what a faster voice has said would be in no history.
+        """
+        speech = self._call.session.current_speech
+        synthesis = None if speech is None else self._syntheses.get(speech)
+        if not event.interrupted or event.synchronized_transcript is None or synthesis is None:
+            return
+        if synthesis.whole and synthesis.seconds:
+            share = event.playback_position / synthesis.seconds
+            event.synchronized_transcript = played_words(synthesis.text, share)
+
+    def _failed(self) -> None:
+        policy = self._call.policy
+        if self.lost is None:
+            first, self._suspended_until = self._suspended_until is None, _now() + RETRY_AFTER_S
+            if first:
+                self._replies.speak(policy.cannot_speak)
+        elif self._may_retry:
+            self._may_retry = False
+            self._replies.speak(policy.trouble)
+        else:  # it has failed twice in a row, or has never worked
+            self.lost()
+
+    def _silence(self, agent: livekit_agents.Agent) -> rtc.AudioFrame:
+        own = agent.tts if isinstance(agent.tts, TTS) else self._call.session.tts
+        rate = own.sample_rate if isinstance(own, TTS) else 24_000
+        return rtc.AudioFrame.create(rate, 1, int(rate * _SILENCE_S))
+
+
+def played_words(text: str, share: float) -> str:
+    """Return the whole words of a text of which a share was played, 1 for all of it.
+
+    >>> [played_words("Good evening, Ada.", share) for share in (0.1, 0.5, 0.75, 1.0)]
+    ['', 'Good', 'Good evening,', 'Good evening, Ada.']
+    """
+    end = round(len(text) * min(share, 1.0))
+    if end < len(text) and not text[end].isspace():
+        end = max(at + 1 for at in range(-1, end) if at < 0 or text[at].isspace())
+    return text[:end].rstrip()
+
+
+async def _noted(text: AsyncIterable[str], synthesis: _Synthesis) -> AsyncIterator[str]:
+    async for piece in text:
+        synthesis.text += piece
+        yield piece
+
+
+async def _frames(
+    agent: livekit_agents.Agent, text: AsyncIterable[str], settings: ModelSettings
+) -> AsyncIterator[rtc.AudioFrame]:
+    """Yield the model's audio; time out if it returns none for the text it was given."""
+    timeout: asyncio.Timeout | None = None
+    ended = False
+
+    async def given() -> AsyncIterator[str]:
+        nonlocal ended
+        async for piece in text:
+            yield piece
+        ended = True
+        if timeout is not None and not timeout.expired():
+            timeout.reschedule(_now() + AUDIO_TIMEOUT_S)
+
+    frames = livekit_agents.Agent.default.tts_node(agent, given(), settings)
+    try:
+        while True:
+            try:
+                async with asyncio.timeout(AUDIO_TIMEOUT_S if ended else None) as timeout:
+                    frame = await anext(frames)
+            except StopAsyncIteration:
+                return
+            timeout = None
+            yield frame
+    finally:
+        await frames.aclose()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

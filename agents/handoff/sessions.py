@@ -29,7 +29,7 @@ from agents.handoff.handoffs import Models
 from agents.handoff.livekit_workarounds import CallSession, event_handler
 from agents.handoff.policy import C, S
 from agents.handoff.push_to_talk import MicrophoneMode, PushToTalk
-from agents.handoff.speech import RedactingSTT
+from agents.handoff.redacting_stt import RedactingSTT
 
 logger = logging.getLogger(__name__)
 
