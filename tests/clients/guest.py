@@ -10,6 +10,7 @@
 
 import asyncio
 import json
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -62,7 +63,8 @@ class Browser:
         Args:
             width: The width of the page, in pixels.
             height: Its height, in pixels.
-            context: More of playwright's ``newContext``: ``colorScheme``, ``permissions``, ``locale``.
+            context: More of playwright's ``newContext``: ``colorScheme``, ``permissions``, ``locale``; ``speaks``
+                gives them a microphone that tests speak into, and ears.
         """
         self._guests += 1
         guest = Guest(self, f"guest {self._guests}")
@@ -139,6 +141,25 @@ class Guest:
         """Wait until an agent has said something with these words, and it is the guest's turn."""
         await self.see(".line.newest:not(.by-user) .said", words)
         await self.see(".dock.yours")
+
+    async def hold(self, name: str) -> None:
+        """Press a button and keep it pressed, until ``release``."""
+        await self.do("hold", name=name)
+
+    async def release(self) -> None:
+        await self.do("release")
+
+    async def speak(self, wav: bytes) -> None:
+        """Speak into the microphone, to the end of the sound; for a guest with ``speaks=True``."""
+        await self.do("speak", wav=b64encode(wav).decode())
+
+    async def hear_sound(self) -> None:
+        """Wait until the page's loudspeaker is as loud as a voice; for a guest with ``speaks=True``."""
+        await self.do("loudness", level=0.02)
+
+    async def hear_silence(self) -> None:
+        """Wait until it is silent."""
+        await self.do("loudness", level=-0.001)
 
     async def shot(self, name: str, *, whole: bool = False) -> Path:
         """Keep a screenshot."""
