@@ -168,21 +168,28 @@ class Guest:
         await self.do("shot", path=str(path), whole=whole)
         return path
 
-    async def axe(self) -> list[str]:
-        """Return what axe finds wrong with the page as it is."""
-        found: list[str] = await self.do("axe")
+    async def axe(self, *without: str) -> list[str]:
+        """Return what axe finds wrong with the page as it is, without some of its rules."""
+        found: list[str] = await self.do("axe", without=without)
         return found
 
 
 @asynccontextmanager
-async def guests(seconds: float = LONG_S) -> AsyncIterator[Browser]:
+async def guests(*flags: str, seconds: float = LONG_S) -> AsyncIterator[Browser]:
     """Have a browser.
 
     Args:
+        flags: More flags of Chromium's command line.
         seconds: How long anything may take, in seconds.
     """
     driver = await asyncio.create_subprocess_exec(
-        *(node_program(), "web/tests/driver.mjs", chromium_program(), str(int(seconds * 1000))),
+        *(
+            node_program(),
+            "web/tests/driver.mjs",
+            chromium_program(),
+            str(int(seconds * 1000)),
+            *flags,
+        ),
         cwd=CLIENTS,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
