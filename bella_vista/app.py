@@ -48,7 +48,11 @@ def _context(environment: Environment) -> "OrderContext":
     menu = served_menu(environment.settings.menu)
     now = environment.clock(ZoneInfo(menu.restaurant.timezone))
     return OrderContext(
-        menu=menu, now=now, new_id=environment.new_id, house=house_of(environment.live)
+        menu=menu,
+        now=now,
+        new_id=environment.new_id,
+        house=house_of(environment.live),
+        refresh=environment.live.refresh,
     )
 
 

@@ -212,6 +212,7 @@ async def start_speech(
         session_close_transcript_timeout=0.0,  # input after the end is ignored
         user_away_timeout=None,  # a call's events say when the user's turn began
     )
+    session.on_playback_finished = call.speech_output.playback_finished
     if tap is not None:
         call.user_speech.tap = tap
         session.tap_output = partial(TappedOutput, tap=tap)

@@ -11,8 +11,9 @@ import logging
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from livekit import agents as livekit_agents
 from livekit import rtc
@@ -36,11 +37,13 @@ from livekit.agents.stt import (
 )
 from livekit.agents.tts import TTS
 from livekit.agents.utils import AudioBuffer, aio
-from livekit.agents.voice import ErrorEvent, UserStateChangedEvent
+from livekit.agents.voice import ErrorEvent, SpeechHandle, UserStateChangedEvent
 from livekit.agents.voice.events import ConversationItemAddedEvent
+from livekit.agents.voice.io import PlaybackFinishedEvent
 
 from agents.handoff.audio_tap import AudioTap
 from agents.handoff.call_base import AnyCall
+from agents.handoff.livekit_workarounds import current_speech
 from agents.handoff.replies import Replies
 from agents.handoff.user_turns import UserTurns
 from state.shared import Refused
@@ -70,6 +73,15 @@ _ONCE = APIConnectOptions(max_retry=0)
 """The wrapped model retries by itself."""
 
 
+@dataclass(slots=True)
+class _Synthesis:
+    """The text of a reply, and the length of its audio so far; ``whole`` once it has all of it."""
+
+    text: str = ""
+    seconds: float = 0.0
+    whole: bool = False
+
+
 class SpeechOutput:
     """The speech of one call's agents, and whether it works."""
 
@@ -79,6 +91,7 @@ class SpeechOutput:
         """Called when speech input or output has failed and the user cannot read text."""
         self._suspended_until: float | None = None
         self._may_retry = False
+        self._syntheses: WeakKeyDictionary[SpeechHandle, _Synthesis] = WeakKeyDictionary()
 
     def on_lost(self, callback: Callable[[], None]) -> None:
         """Call a function when speech has failed, instead of showing what cannot be said."""
@@ -92,11 +105,15 @@ class SpeechOutput:
         The silence must not be empty: livekit-agents 1.8.9 shows only what was played, and a reply
         without audio was not.
         """
+        synthesis = _Synthesis()
+        if (speech := current_speech()) is not None:
+            self._syntheses[speech] = synthesis
         if self._suspended_until is None or _now() >= self._suspended_until:
             try:
-                async for frame in _frames(agent, text, settings):
+                async for frame in _frames(agent, _noted(text, synthesis), settings):
                     self._suspended_until = None
                     self._may_retry = True
+                    synthesis.seconds += frame.duration
                     yield frame
             except Exception as error:  # the text is shown instead
                 logger.error(
@@ -104,10 +121,25 @@ class SpeechOutput:
                 )
                 self._failed()
             else:
+                synthesis.whole = True
                 return
         async for _ in text:  # consume all of it, so that the silence ends after the text
             pass
         yield self._silence(agent)
+
+    def playback_finished(self, event: PlaybackFinishedEvent) -> None:
+        """Correct the transcript of an interrupted reply to the words that were played.
+
+        livekit-agents 1.8.9 assumes 3.83 syllables a second until the audio is complete, and counts
+        a word at its end: much of what a faster voice has said would be in no history.
+        """
+        speech = self._call.session.current_speech
+        synthesis = None if speech is None else self._syntheses.get(speech)
+        if not event.interrupted or event.synchronized_transcript is None or synthesis is None:
+            return
+        if synthesis.whole and synthesis.seconds:
+            share = event.playback_position / synthesis.seconds
+            event.synchronized_transcript = played_words(synthesis.text, share)
 
     def _failed(self) -> None:
         policy = self._call.policy
@@ -125,6 +157,24 @@ class SpeechOutput:
         own = agent.tts if isinstance(agent.tts, TTS) else self._call.session.tts
         rate = own.sample_rate if isinstance(own, TTS) else 24_000
         return rtc.AudioFrame.create(rate, 1, int(rate * _SILENCE_S))
+
+
+def played_words(text: str, share: float) -> str:
+    """Return the whole words of a text of which a share was played, 1 for all of it.
+
+    >>> [played_words("Good evening, Ada.", share) for share in (0.1, 0.5, 0.75, 1.0)]
+    ['', 'Good', 'Good evening,', 'Good evening, Ada.']
+    """
+    end = round(len(text) * min(share, 1.0))
+    if end < len(text) and not text[end].isspace():
+        end = max(at + 1 for at in range(-1, end) if at < 0 or text[at].isspace())
+    return text[:end].rstrip()
+
+
+async def _noted(text: AsyncIterable[str], synthesis: _Synthesis) -> AsyncIterator[str]:
+    async for piece in text:
+        synthesis.text += piece
+        yield piece
 
 
 async def _frames(

@@ -437,11 +437,23 @@ class SharedState(Generic[S, C]):
             if known[0] != change.body:
                 raise KeyReused
             return self._replay_result(key, known[1])
+        await self._prepare(change.commands)
         if self._taken_over:
             raise TakenOver
         if change.basis is not None:
             change.basis.check()
         return await self._commit(change)
+
+    async def _prepare(self, commands: Sequence[Command[Any, Any]]) -> None:
+        waiting = [one for one in commands if type(one).prepare is not Command.prepare]
+        if not waiting:
+            return
+        try:
+            async with asyncio.timeout(self._wait_s):
+                for command in waiting:
+                    await command.prepare(self.context)
+        except TimeoutError:
+            raise NotStored("its preparation did not finish in time") from None
 
     async def _commit(self, change: "_Change[S]") -> Applied[S]:
         commands = change.commands

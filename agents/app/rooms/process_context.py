@@ -79,3 +79,7 @@ class ProcessContext(Generic[S, C]):
     live: LiveSettings = field(default_factory=LiveSettings)
     recordings: Recordings | None = None
     measured: Measured = lambda latency: None
+
+    def __post_init__(self) -> None:
+        """Read the live settings from the store of the states."""
+        self.live.read_from(self.store)

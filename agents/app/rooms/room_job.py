@@ -288,7 +288,7 @@ class RoomJob(Generic[S, C]):
             logger.error("phone call without speech: no STT and TTS configured")
             self._on_speech_lost()
             return None
-        await process.live.refresh(process.store)
+        await process.live.refresh()
         opened = await open_for(
             process.app,
             process.store,
@@ -585,7 +585,7 @@ class RoomJob(Generic[S, C]):
         """Reload changes by staff in other processes for the user's page; also after the end."""
         while self._conversation is conversation:
             await asyncio.sleep(STAFF_POLL_S)
-            await self._process.live.refresh(self._process.store)
+            await self._process.live.refresh()
             with contextlib.suppress(
                 StateError
             ):  # the database cannot be read now: try again later

@@ -130,8 +130,8 @@ async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
         ):
             await list_states(app, store, 1)
             await _check_keys(rooms)
-            await environment.live.refresh(store)
             web = WebServer(app, settings, context, store, rooms, environment.live)
+            await environment.live.refresh()
             config = uvicorn.Config(
                 web.asgi(),
                 lifespan="on",

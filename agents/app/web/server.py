@@ -70,6 +70,7 @@ class WebServer(Generic[S, C]):
         self._context = context
         self._store = store
         self._live = live
+        live.read_from(store)
         self._staff = (
             StaffDesk(app, settings, context, store, live)
             if settings.staff_password_hash is not None
@@ -232,7 +233,7 @@ class WebServer(Generic[S, C]):
                 ).encode()
 
         async def answer(request: Request) -> Response:
-            await self._live.refresh(self._store)
+            await self._live.refresh()
             body = await asyncio.to_thread(write)
             tag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
             headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}

@@ -159,12 +159,12 @@ class StaffDesk(Generic[S, C]):
             views = await self.board.shown()
         except StateFaults as fault:
             raise unavailable(fault) from None
-        await self._live.refresh(self._store)
+        await self._live.refresh()
         return JSONResponse({self._app.plural: views, **self._settings_now()}, headers=_NO_STORE)
 
     async def _events(self, request: Request) -> Response:
         self._demand_login(request)
-        await self._live.refresh(self._store)
+        await self._live.refresh()
         events = self.board.events(self._settings_now, partial(self._is_logged_in, request))
         try:
             first = await anext(events)
@@ -183,10 +183,10 @@ class StaffDesk(Generic[S, C]):
         change = self._app.web.live[name]
         try:
             async with self._changing:
-                await self._live.refresh(self._store)
+                await self._live.refresh()
                 now = dict(change(self._context, self._setting(name), sent))
                 await self._store.set_settings({name: now})
-                await self._live.refresh(self._store)
+                await self._live.refresh()
         except (Rejected, StateError) as error:
             raise refusal(error) from None
         self.board.tell(name, now)

@@ -143,7 +143,8 @@ class Understanding:
         answers: What the guest wants to know.
         intents: Small talk and single words that an agent acts on: ``yes``, ``no``, ``done``, ``greeting``,
             ``right``, ``thanks``, ``bye``, ``human``, ``robot``, ``cancel``, ``repeat``, ``order``, ``back``,
-            ``status``, ``nothing``, ``place``, ``wait``, ``booking``, ``rules``, ``age``.
+            ``status``, ``nothing``, ``place``, ``wait``, ``booking``, ``rules``, ``age``,
+            ``recorded``.
         question: What has to be asked back.
         settled: Whether the question that was pending has been answered.
         not_understood: The guest's words that are in no command and no question.
