@@ -28,11 +28,7 @@ class HouseChange(BaseModel):
 
 
 def house_of(live: LiveSettings) -> Callable[[], House]:
-    """Return a function that returns the house as this process last read it.
-
-    Args:
-        live: The live settings of this process.
-    """
+    """Return a function that returns the house as this process last read it."""
     read: tuple[object, House] = (None, AS_USUAL)
 
     def house() -> House:

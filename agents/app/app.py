@@ -19,6 +19,7 @@ from agents.app.declaration import (
     AppFaults as AppFaults,
 )
 from agents.app.declaration import (
+    attempt,
     declaration_faults,
     faults_of_graph,
     faults_of_state,
@@ -44,6 +45,7 @@ from agents.app.parts import (
     WorkerProcesses,
 )
 from agents.app.settings import AppSettings, settings_of
+from agents.app.words import ABOUT_RECORDING_WORDS
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -377,7 +379,29 @@ class App(Generic[S, C]):
         if think_limit_s is not None:
             policy = replace(policy, think_limit_s=think_limit_s)
         with named_faults("policy"):
-            return Call(shared, self.agents, policy, resumed=resumed, turn=turn, preamble=preamble)
+            call = Call(shared, self.agents, policy, resumed=resumed, turn=turn, preamble=preamble)
+        call.turns.own_answer = lambda text: self.about_recording(call, text)
+        return call
+
+    def about_recording(
+        self, call: "Call[S, C]", text: str, *, recorded: bool = False
+    ) -> "str | None":
+        """Return the answer to a user who asks whether their call is recorded, or None."""
+        if not attempt("rooms.asks_recording", False, self.rooms.asks_recording, text):
+            return None
+        words = self.rooms.words
+        answer = words.is_recorded if recorded else words.is_not_recorded
+        return self.say_alone(call, text, answer)
+
+    def say_alone(self, call: "Call[S, C]", text: str, answer: str) -> "str | None":
+        """Return an answer about recordings, or None for a longer message.
+
+        In that there may be more: an agent answers it, and says this first.
+        """
+        if len(text.split()) <= ABOUT_RECORDING_WORDS:
+            return answer
+        call.replies.preamble = answer
+        return None
 
     def cli(self) -> NoReturn:
         """Run the command line of this application and exit with its code."""
@@ -438,11 +462,7 @@ def _caller() -> dict[str, Any]:
 
 
 def _importable(module: Mapping[str, Any]) -> str:
-    """Return the name by which other processes import a module, also if it is run as a program.
-
-    Args:
-        module: Its variables.
-    """
+    """Return the name by which other processes import a module, also if it is run as a program."""
     name = str(module["__name__"])
     if name not in ("__main__", "__mp_main__"):
         return name
@@ -452,9 +472,5 @@ def _importable(module: Mapping[str, Any]) -> str:
 
 
 def load_app(path: str) -> AnyApp:
-    """Import an application.
-
-    Args:
-        path: ``module:NAME``.
-    """
+    """Import an application."""
     return cast("AnyApp", loaded(path))

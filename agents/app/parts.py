@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from agents.app.words import Words, refuses_recording
+from agents.app.words import Words, asks_recording, refuses_recording
 
 if TYPE_CHECKING:
     import typer
@@ -184,6 +184,7 @@ class Rooms(Generic[S, C]):
         written: Writes what it heard, words in lower case, as it is typed: with digits, for instance.
         refuses_recording: Whether a message says that its user does not want to be recorded; by
             default in English.
+        asks_recording: Whether a message asks if the call is recorded; by default in English.
         words: The sentences that are said about the call itself.
     """
 
@@ -194,6 +195,7 @@ class Rooms(Generic[S, C]):
     sentences: Callable[[C], Mapping[str, Sequence[str]]] | None = None
     written: Callable[[str], str] = str
     refuses_recording: Callable[[str], bool] = refuses_recording
+    asks_recording: Callable[[str], bool] = asks_recording
     words: Words = field(default_factory=Words)
 
 

@@ -11,6 +11,16 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 _FOR_THE_RECORD = re.compile(r"\b(for|off) the record\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\b(is|are|am|was|will|do|does|did|you)\b( \w+)? ?\b(this|it|calls?|i|we|you|line|chat|are"
+    r"|conversations?|everything)( (guys|even|still|actually|really|also|all|be|being|going|to|ever|now))*"
+    r" (recorded(?! that)|taped|recording(?! (is|says))|taping"
+    r"|record( the| these| your| phone)* (this|calls?|me|us|everything|conversations?))\b",
+    re.IGNORECASE,
+)
+
+ABOUT_RECORDING_WORDS = 10
+"""The longest message about recordings that says nothing else, in words."""
 
 _CUT_OFF = "I am sorry, we were cut off while I was still at what you said last"
 _MISSING = "Please tell me if anything of it is missing."
@@ -43,6 +53,8 @@ class Words:
         too_long: A message was too long.
         recorded: The call is recorded; said before it is.
         not_recorded: Answers a user who does not want that.
+        is_recorded: Answers a user who asks whether the call is recorded, if it is.
+        is_not_recorded: The same, if it is not.
         a_person: The caller's words when they press 0 on a telephone.
     """
 
@@ -62,6 +74,10 @@ class Words:
     not_recorded: str = (
         "All right, this call is not recorded, and what was recorded is deleted. Please go on."
     )
+    is_recorded: str = (
+        'Yes, this call is recorded. If you do not want that, say "do not record me".'
+    )
+    is_not_recorded: str = "No, the sound of this call is not recorded."
     a_person: str = "I would like to speak to a person."
 
 
@@ -116,3 +132,14 @@ def refuses_recording(text: str) -> bool:
     [False, False]
     """
     return _REFUSES.search(_FOR_THE_RECORD.sub("", text)) is not None
+
+
+def asks_recording(text: str) -> bool:
+    """Whether a user asks, in English, if the call is recorded.
+
+    >>> [asks_recording(one) for one in ("Is this call recorded?", "Are you recording this?")]
+    [True, True]
+    >>> [asks_recording(one) for one in ("Is this a recording?", "Did you record my order?")]
+    [False, False]
+    """
+    return _ASKS.search(text) is not None

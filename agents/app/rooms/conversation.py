@@ -10,6 +10,7 @@ from livekit.agents.llm import LLM
 from pydantic import JsonValue
 
 from agents.app.declaration import attempt
+from agents.app.models.choice import reply_limit_of
 from agents.app.parts import C, Channel, S
 from agents.app.recordings import CallRecorder, Recordings
 from agents.app.rooms.page import Page
@@ -35,9 +36,6 @@ from agents.handoff import (
 from rpc.page import Session
 
 logger = logging.getLogger(__name__)
-
-REFUSAL_WORDS = 10
-"""The longest message about recordings that says nothing else, in words."""
 
 STOP_LIMIT_S = 5.0
 """How long the end of a call waits for what still runs in it, in seconds."""
@@ -94,7 +92,7 @@ class RoomConversation(Generic[S, C]):
         self._models = process.models()
         self.call: Call[S, C] = process.app.call(
             opened.shared,
-            think_limit_s=process.reply_limit_of(self._model, *self._models.values()),
+            think_limit_s=reply_limit_of(self._model, *self._models.values()),
             resumed=opened.resumed,
             turn=opened.prior.turn,
             preamble=f"{opened.preamble} {self.words.recorded if recorder else ''}".strip(),
@@ -107,8 +105,7 @@ class RoomConversation(Generic[S, C]):
         )
         self._recorder = recorder
         self._deleting: asyncio.Task[None] | None = None
-        if recorder is not None:
-            self.call.turns.own_answer = self._answer_refusal
+        self.call.turns.own_answer = self._answer_about_recording
         self._finishing: asyncio.Task[None] | None = None
         self._silence = SilenceTimer(process.silence[channel], self._remind, self._end_silent_call)
         self._stall = StallTimer(
@@ -251,24 +248,20 @@ class RoomConversation(Generic[S, C]):
         self.call.hang_up()
         self.call.end("failed")
 
-    def _answer_refusal(self, text: str) -> str | None:
-        """Delete the recording if its user does not want it; returns the answer to that.
-
-        In a longer message there may be more: an agent answers it, and says that first.
-        """
-        rooms = self._process.app.rooms
+    def _answer_about_recording(self, text: str) -> str | None:
+        """Answer whether the call is recorded; delete the recording if its user does not want it."""
+        app = self._process.app
         recorder, kept = self._recorder, self._process.recordings
-        if recorder is None or kept is None:
-            return None
-        if not attempt("rooms.refuses_recording", False, rooms.refuses_recording, text):
-            return None
+        if (
+            recorder is None
+            or kept is None
+            or not attempt("rooms.refuses_recording", False, app.rooms.refuses_recording, text)
+        ):
+            return app.about_recording(self.call, text, recorded=recorder is not None)
         self._recorder = None
         self._record.recording_refused()
         self._deleting = asyncio.create_task(self._delete(recorder, kept))
-        if len(text.split()) <= REFUSAL_WORDS:
-            return self.words.not_recorded
-        self.call.replies.preamble = self.words.not_recorded
-        return None
+        return app.say_alone(self.call, text, self.words.not_recorded)
 
     async def _delete(self, recorder: CallRecorder, kept: Recordings) -> None:
         await recorder.delete()

@@ -10,13 +10,23 @@ from bella_vista.local.understanding.phrases import notes
 from bella_vista.local.understanding.tokens import Words
 
 _SURE = (
-    *("rules", "asks robot", "call back", "complaint", "human", "robot", "abuse", "cancel"),
+    *(
+        "recorded",
+        "rules",
+        "asks robot",
+        "call back",
+        "complaint",
+        "human",
+        "robot",
+        "abuse",
+        "cancel",
+    ),
     *("start over", "booking", "status", "bye", "thanks", "order", "back"),
 )
 """What a whole clause may mean, by the pattern, and what says so much that nothing else is looked for in it."""
 
 _WHOLE = (
-    *_SURE[:11],
+    *_SURE[:12],
     *("place", "done", "right", "bye", "thanks", "no", "yes", "nothing", "repeat", "wait"),
     *("back", "order"),
 )

@@ -19,7 +19,7 @@ from state.shared import (
     OtherOwner,
     SharedState,
     SqlStore,
-    Stored,
+    StoredState,
     TakenOver,
     UnknownState,
 )
@@ -658,7 +658,7 @@ class TestTrouble:
         assert len([lease for lease in at if lease is not None and lease.open]) == 1
 
 
-def going_on(stored: Stored) -> SharedState[Board, None]:
+def going_on(stored: StoredState) -> SharedState[Board, None]:
     return SharedState.restored(stored, Board, None)
 
 

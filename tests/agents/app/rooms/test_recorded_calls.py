@@ -54,7 +54,7 @@ async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
             speaking(guest.room),
             calls.agent(f"{room_name}-{visit}", house=house, **code) as agent,
         ):
-            await until(partial(answered, agent, visit), what="the greeting")
+            await until(partial(answered, agent, 3 * visit), what="the greeting")
             talk = agent.call._conversation
             assert talk is not None
             order_id = talk.call.shared.state_id
@@ -62,8 +62,12 @@ async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
                 orders = [order_id]
                 code = {"resume_code": (await guest.call("hello"))["resume_code"]}
                 assert len(files_of(tmp_path / "calls", order_id)) == 1
+                await guest.call("say", {"text": "Is this call being recorded?"})
+                await until(lambda: Words().is_recorded in " ".join(guest.said))
                 await guest.call("say", {"text": "Please don't record me."})
                 await until(lambda: Words().not_recorded in " ".join(guest.said))
+                await guest.call("say", {"text": "Are you still recording this?"})
+                await until(lambda: Words().is_not_recorded in " ".join(guest.said))
             else:
                 assert [order_id] == orders
                 assert Words().recorded not in " ".join(guest.said)
