@@ -21,6 +21,9 @@ logger = logging.getLogger(__name__)
 LARGEST_BODY = 16 * 1024
 """The largest request body, in bytes."""
 
+LARGEST_HEADERS = 16 * 1024
+"""The largest headers of a request, in bytes: a server of HTTP may take far more in one piece."""
+
 BODY_S = 10.0
 """How long a request's body may take to arrive, in seconds."""
 
@@ -41,7 +44,7 @@ CLIENTS = 10
 """How many times as much all clients of one address may ask for, except to log in: anybody can get many cookies."""
 
 _REASONS = {400: "request", 401: "cookie", 403: "role", 405: "request", 408: "body"}
-_REASONS |= {409: "conflict", 413: "body", 429: "rate"}
+_REASONS |= {409: "conflict", 413: "body", 429: "rate", 431: "headers"}
 
 
 def reason_of(status: int, path: str) -> str | None:
@@ -120,7 +123,8 @@ class Origins:
             await self._app(scope, receive, send)
             return
 
-        may_call = not scope["path"].startswith(API) or self._may_call(scope)
+        small = sum(len(name) + len(value) for name, value in scope["headers"]) <= LARGEST_HEADERS
+        may_call = not scope["path"].startswith(API) or not small or self._may_call(scope)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -135,6 +139,10 @@ class Origins:
                     headers.setdefault("Strict-Transport-Security", "max-age=31536000")
             await send(message)
 
+        if not small:
+            told = WebError(431, f"The headers may have at most {LARGEST_HEADERS} bytes.")
+            await error_response(told)(scope, receive, send_with_headers)
+            return
         if not may_call:
             told = WebError(403, "Pages of this origin may not call this server.")
             await error_response(told)(scope, receive, send_with_headers)
@@ -143,8 +151,10 @@ class Origins:
 
     def _may_call(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
-        origin = headers.get("origin")
-        if origin is None or origin in self._allowed:
+        return all(self._is_known(origin, scope, headers) for origin in headers.getlist("origin"))
+
+    def _is_known(self, origin: str, scope: Scope, headers: Headers) -> bool:
+        if origin in self._allowed:
             return True
         try:
             parts = urlsplit(origin)

@@ -8,7 +8,7 @@ import pytest
 
 from agents.app.settings import SettingsFaults
 from agents.app.web.cookies import Visitor
-from agents.app.web.protection import AT_ONCE, CLIENTS, LARGEST_BODY
+from agents.app.web.protection import AT_ONCE, CLIENTS, LARGEST_BODY, LARGEST_HEADERS
 from bella_vista.settings import Settings
 from tests.agents.app.web.conftest import HASH, HERE, Serve
 
@@ -193,6 +193,37 @@ async def test_a_large_body_is_refused_however_it_is_sent(serve: Serve) -> None:
 
     for answer in (whole, chunked):
         assert (answer.status_code, answer.json()["error"]["type"]) == (413, "too_large")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/api/order"])
+async def test_large_headers_are_refused(serve: Serve, path: str) -> None:
+    async with serve() as site, site.browser() as browser:
+        answer = await browser.get(path, headers={"x-long": "x" * LARGEST_HEADERS})
+
+    assert (answer.status_code, answer.json()["error"]["type"]) == (431, "too_large")
+    assert site.server.refusals.counts == ({"headers": 1} if path.startswith("/api/") else {})
+
+
+async def test_only_a_few_cookies_are_checked(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serve() as site, site.browser() as browser:
+        checked: list[str] = []
+        cookie = site.server._cookie
+        monkeypatch.setattr(cookie, "_visitor", lambda written: checked.append(written))
+        many = "; ".join(f"bella_visitor_{number}=a.b.c" for number in range(400))
+        answer = await browser.get("/api/order", headers={"cookie": many})
+
+    assert answer.status_code == 401
+    assert len(checked) <= 32  # 16 for the limit, 16 for the answer
+
+
+async def test_one_known_origin_does_not_excuse_another(serve: Serve) -> None:
+    async with serve() as site, site.browser() as browser:
+        for both in ((HERE, "https://evil.example"), ("https://evil.example", HERE)):
+            headers = [("origin", origin) for origin in both]
+            answer = await browser.post("/api/token", headers=headers)
+            assert answer.status_code == 403
 
 
 @pytest.mark.parametrize(
