@@ -222,7 +222,9 @@ class Web(Generic[S, C]):
             returns JSON. Called in threads.
         live: What staff may change while calls run, by name: each a function of the context, the present
             values and those that were sent, which returns the new values. It raises ``Rejected`` for
-            what cannot be set. Called once for each change, in the event loop: it must not block.
+            what cannot be set. Called in the event loop, so it must not block; called again if
+            another page server was faster. A command whose rules read these settings refreshes them
+            in ``Command.prepare``, by ``Environment.live.refresh``.
         waits_for_staff: Whether staff still have to do something with a state: it stays on their board
             however old it is. Called in threads.
     """

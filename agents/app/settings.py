@@ -114,6 +114,8 @@ class AppSettings(BaseSettings):
             commas: ``https://example.com``.
         web_proxies: The addresses or networks of proxies whose ``X-Forwarded-For`` and
             ``X-Forwarded-Proto`` are believed, separated by commas.
+        web_metrics_port: The port of the web server's Prometheus metrics, on the host of ``health_host``;
+            without it they are not served.
         web_livekit_url: The address by which pages reach the LiveKit server; ``LIVEKIT_URL`` by default.
         staff_password_hash: The hash of the password of staff, as ``staff-password`` makes it; without
             it the web server serves no staff.
@@ -193,6 +195,7 @@ class AppSettings(BaseSettings):
     web_page: Path | None = None
     web_origins: Annotated[str, AfterValidator(check_origins)] = ""
     web_proxies: Annotated[str, AfterValidator(check_networks)] = ""
+    web_metrics_port: Annotated[int | None, Field(ge=1, le=65_535)] = None
     web_livekit_url: Annotated[str | None, AfterValidator(check_public_url)] = None
     staff_password_hash: Key | None = None
     stt: Literal["deepgram", "openai", "local", "none"] | None = None
