@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.benchmarks import (
+    aloud,
     commits,
     crowds,
     imports,
@@ -34,6 +35,7 @@ class Plan:
         lines: Orders that the local model reads on each menu.
         rooms: What is done in rooms of a LiveKit server.
         spoken: Lines that are said aloud, on each kind of line.
+        aloud: Spoken calls on each side.
     """
 
     rounds: int
@@ -45,6 +47,7 @@ class Plan:
     lines: int
     rooms: Rooms
     spoken: int
+    aloud: int
 
 
 FULL = Plan(
@@ -57,6 +60,7 @@ FULL = Plan(
     lines=400,
     rooms=Rooms(rounds=16, turns=40, flood=10_000, floods=2, kills=10, rooms=50),
     spoken=239,
+    aloud=20,
 )
 QUICK = Plan(
     rounds=1,
@@ -68,6 +72,7 @@ QUICK = Plan(
     lines=3,
     rooms=Rooms(rounds=1, turns=2, flood=300, floods=1, kills=1, rooms=2),
     spoken=2,
+    aloud=1,
 )
 
 GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
@@ -80,5 +85,6 @@ GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
     "commits": lambda plan: commits.measure(plan.commits),
     "understanding": lambda plan: understanding.measure(plan.lines),
     "rooms": lambda plan: rooms.measure(plan.rooms),
+    "aloud": lambda plan: aloud.measure(plan.aloud),
     "speech": lambda plan: hearing.measure(plan.spoken),
 }
