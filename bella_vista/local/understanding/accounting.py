@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bella_vista.local.understanding.grammar import JOINTS
-from bella_vista.local.understanding.held import Held, Line, number_in, only_called
+from bella_vista.local.understanding.held import Held, Line, has_less, number_in, only_called
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -15,13 +14,8 @@ from bella_vista.local.understanding.tokens import Token
 from bella_vista.local.understanding.whole import WholeLine
 from state.menu.words import stems
 
-_AND, _CORRECT = JOINTS.index("and"), JOINTS.index("correct")
-_AGAIN = ("same", "again")
 _UNDOING = ("undo", "put-back")
-_ANY = 1_000
 _SHARES = ("other", "rest", "all")
-_WHOLE, _NAMED = ("all", "whole"), ("dish", "option", "one", "size", "other", "it")
-_BESIDE = frozenset(("the", "filler", "aside", "on", "amount", "a", "for", "with"))
 _SEVERAL, _BEFORE = ("both", "each"), ("with", "on", "for", "in", "to")
 
 
@@ -309,6 +303,9 @@ class Accounting:
             meant = [line.id not in said.lines for line in lines if line.changed]
             if meant and all(meant):
                 return None  # "the tofu one, not the pork one"
+        named = (line for line in lines if self.held.named(line, said.mask, before=True))
+        if said.verb == "instead-of" and said.head and any(map(has_less, named)):
+            return None  # something moved: "the cheese on the chicken one, not the beef one"
         if said.head is None and not said.ref and said.options:
             for option in said.options:
                 off, soft = Option(option.entity, no=True), said.verb != "remove"
