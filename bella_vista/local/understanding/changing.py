@@ -137,6 +137,7 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
             count = 1
     if said.ref in ("all", "whole") and said.head is None:
         able = [item for item in found if out.able(item, become)]
+        able = able or [item for item in out.things if out.able(item, become)]
         if not able and all(one.no for one in become.options) and become.options:
             out.not_found(replace(become, words=become.options[0].entity.words))
             return  # "no olives on anything", and there are none

@@ -113,10 +113,10 @@ class Doing:
     _free = _noting("free")
     _total = _noting("total")
 
-    def closing(self, state: State) -> float:
-        """Return what it costs to end the item that is open."""
+    def closing(self, state: State, *, begun: bool) -> float:
+        """Return what it costs to end the item that is open, which may have only begun."""
         cost = UNFOUND if state[PEND] else 0.0
-        if state[PLACE] == "before":
+        if begun:
             alone = not (self.known or state[FLAGS] & EARLIER)
             cost += HEADLESS if alone else FRAGMENT
             if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
@@ -127,7 +127,7 @@ class Doing:
         began = state[FLAGS] & EARLIER
         cost = 0.0
         if self._open(state):
-            cost = self._closing_of(state)
+            cost = self.closing(state, begun=state[HEAD] == 0)
             if state[PEND]:
                 self.act(state, "lost", None, max(0, place - 1))
         verb = state[VERB]
@@ -172,15 +172,6 @@ class Doing:
             or state[FLAGS] & DEFINITE
         )
         return self._was_open
-
-    def _closing_of(self, state: State) -> float:
-        cost = UNFOUND if state[PEND] else 0.0
-        if not state[HEAD]:
-            alone = not (self.known or state[FLAGS] & EARLIER)
-            cost += HEADLESS if alone else FRAGMENT
-            if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
-                cost += 2.0
-        return cost
 
     def _count(self, state: State, edge: Edge, place: int) -> float:
         state[NUM] = edge.value

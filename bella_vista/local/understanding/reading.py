@@ -309,7 +309,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                         to.count = None  # "the five, no, the three piece"
                 every = act.value in _EVERY
                 if (act.does == "head" or every) and now.joint == ON and not now.become:
-                    _pass_on(said, _put_on_next(reading, now.place, every=every))
+                    _pass_on(said, _put_on_next(reading, act.first, every=every))
                 before = (to.count, to.size, None if act.does == "combo" else to.head)
                 _apply(act, now, to, ahead)
                 after = (to.count, to.size, to.head)
@@ -391,8 +391,9 @@ def _put_on_next(reading: Reading, place: int, *, every: bool) -> set[int]:
     told: set[int] = set()
     put: list[set[int]] = []
     steps = [one for one in reading.steps if one.first < place]
-    while steps and steps.pop().edge.does != "on":
-        pass
+    while steps and (does := steps.pop().edge.does) != "on":
+        if does in ("comma", "stop"):
+            return set()  # "no pork for my wife, a galbi"
     for step in reversed(steps):
         does = step.edge.does
         if does == "option":

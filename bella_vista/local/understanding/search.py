@@ -175,7 +175,7 @@ class Search:
         done: dict[int, State] = {}
         for state in states:
             made = state.copy()
-            made[COST] += self._doing.closing(made)
+            made[COST] += self._doing.closing(made, begun=made[PLACE] == "before")
             if made[PEND]:
                 self._doing.act(made, "lost", None, size - 1)
             known = done.get(made[SIG])
@@ -185,41 +185,9 @@ class Search:
         return [Reading(state[COST], _chain(state[ACTS]), _chain(state[STEPS])) for state in best]
 
 
-_JOINING = frozenset(
-    (
-        "only",
-        "exactly",
-        "and",
-        "or",
-        "but",
-        "with",
-        "on",
-        "for",
-        "times",
-        "comma",
-        "stop",
-        "the",
-        "a",
-    )
-)
+_JOINING = frozenset("only exactly and or but with on for times comma stop the a".split())
 _VERBS = frozenset(
-    (
-        "done",
-        "keep",
-        "stays",
-        "move",
-        "off",
-        "add",
-        "remove",
-        "change",
-        "swap",
-        "instead-of",
-        "correct",
-        "to",
-        "should",
-        "instead",
-        "of",
-    )
+    "done keep stays move off add remove change swap instead-of correct to should instead of".split()
 )
 
 
