@@ -36,10 +36,6 @@ STEPS: Mapping[Stage, Callable[[], OrderCommand]] = {
 async def advance_order(store: SqlStore, order_id: str) -> OrderState:
     """Execute the kitchen's next step on an order, also while a call holds it; returns the order.
 
-    Args:
-        store: The store.
-        order_id: The id, or the number.
-
     Raises:
         StateFaults: There is no such order, it cannot be read, or the database cannot be used.
         StateError: The order is not in the kitchen, or the step could not be stored.

@@ -48,12 +48,7 @@ class PendingHandoff:
 
 
 class ActiveAgent:
-    """Knows which agent is active, how it took over, and whether a handoff is pending.
-
-    Args:
-        shared: The call's state.
-        graph: Its agents.
-    """
+    """Knows which agent is active, how it took over, and whether a handoff is pending."""
 
     def __init__(self, shared: SharedState[Any, Any], graph: Graph[Any]) -> None:
         self.name: str = shared.speaker or graph.start

@@ -14,11 +14,9 @@ from typing import Any, TypeVar
 from livekit import rtc
 from livekit.agents import (
     DEFAULT_API_CONNECT_OPTIONS,
-    NOT_GIVEN,
     APIConnectionError,
     APIConnectOptions,
     APIError,
-    NotGivenOr,
 )
 from livekit.agents.language import LanguageCode
 from livekit.agents.stt import (
@@ -101,10 +99,7 @@ class LocalSTT(STT[Any]):
         self.expected = kind
 
     def stream(
-        self,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+        self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS, **others: Any
     ) -> RecognizeStream:
         """Open a stream."""
         return _LocalStream(self, conn_options)
@@ -166,13 +161,7 @@ class LocalSTT(STT[Any]):
         """Let the thread end."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _recognize_impl(
-        self,
-        buffer: AudioBuffer,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions,
-    ) -> SpeechEvent:
+    async def _recognize_impl(self, buffer: AudioBuffer, **others: Any) -> SpeechEvent:
         recognizer, expected = await self.recognizer(), self.expected
         sound = _at_our_rate(merge_frames(buffer))
 

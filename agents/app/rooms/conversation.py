@@ -10,6 +10,7 @@ from livekit.agents.llm import LLM
 from pydantic import JsonValue
 
 from agents.app.declaration import attempt
+from agents.app.models.choice import reply_limit_of
 from agents.app.parts import C, Channel, S
 from agents.app.recordings import CallRecorder, Recordings
 from agents.app.rooms.page import Page
@@ -91,7 +92,7 @@ class RoomConversation(Generic[S, C]):
         self._models = process.models()
         self.call: Call[S, C] = process.app.call(
             opened.shared,
-            think_limit_s=process.reply_limit_of(self._model, *self._models.values()),
+            think_limit_s=reply_limit_of(self._model, *self._models.values()),
             resumed=opened.resumed,
             turn=opened.prior.turn,
             preamble=f"{opened.preamble} {self.words.recorded if recorder else ''}".strip(),

@@ -19,15 +19,13 @@ from agents.app.dispatch.replacement import replace_this_job
 from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
 from agents.app.live import LiveSettings
-from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
-from agents.app.models.speech import (
+from agents.app.models.choice import language_model, models_of_agents
+from agents.app.models.speech import SpeechModels, language_models_of, speech_models
+from agents.app.models.speech_settings import (
     FOR_TRYING,
     HEARS_CARDS,
-    SpeechModels,
-    language_models_of,
     missing_for_speech,
     model_hears,
-    speech_models,
     uses_local,
 )
 from agents.app.models.turn_taking import turn_taking
@@ -269,7 +267,6 @@ def _process_context(
         words=settings.transcript,
         words_days=settings.transcript_days,
         agent=settings.agent_name,
-        reply_limit_of=reply_limit_of,
         live=prepared.live,
         recordings=_recordings(app, settings, app.owner_of(context)),
         measured=report_turn,

@@ -8,12 +8,12 @@ for good.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any, Generic
 
 from livekit import rtc
 
+from agents.app.background import BackgroundTasks
 from agents.app.job_metadata import JobMetadata
 from agents.app.parts import C, Channel, S
 from agents.app.recordings import CallRecorder
@@ -111,6 +111,8 @@ class RoomJob(Generic[S, C]):
             joined=self._on_joined,
             gone=self._on_gone,
         )
+        self._background = BackgroundTasks("background task failed")
+        self._spawn = self._background.spawn
         self._rejoin = RejoinDetector(self._presence, self._spawn)
         self._methods = PageMethods(spec, self._on_hello, self._begin_for_words)
         self._mutes = Mutes(rooms, name) if rooms is not None else None
@@ -146,7 +148,6 @@ class RoomJob(Generic[S, C]):
         self._early: list[str] = []
         """Messages of the user that arrived while no call took input."""
         self._grace: asyncio.TimerHandle | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
 
     # -- lifecycle -----------------------------------------------------------------------------------
 
@@ -229,9 +230,7 @@ class RoomJob(Generic[S, C]):
             self._grace.cancel()
         if self._conversation is not None:
             self._conversation.stop_waiting()
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.aclose()
         await self._chat.aclose()
         if self._conversation is not None:
             await self._conversation.aclose()
@@ -637,14 +636,3 @@ class RoomJob(Generic[S, C]):
         if not self._outcome.done():
             self._outcome.set_result(outcome)
         return self._outcome.result()
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._on_task_done)
-        return task
-
-    def _on_task_done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.warning("background task failed: %s", type(error).__name__)

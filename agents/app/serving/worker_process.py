@@ -85,7 +85,7 @@ def checked_settings(app: AnyApp, **options: object) -> AppSettings:
     Raises:
         SettingsFaults: All faults of the settings, of the files they name, and of the database.
     """
-    from agents.app.models.speech import worker_settings
+    from agents.app.models.speech_settings import worker_settings
 
     faults: list[str] = []
     settings = None

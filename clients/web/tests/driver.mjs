@@ -63,6 +63,8 @@ const methods = {
   check: ({ page, role = "radio", name, within }) =>
     found(page, role, name, within).check({ force: true }),
   fill: ({ page, label, text }) => on(page).getByLabel(label, { exact: true }).fill(text),
+  select: ({ page, label, value }) =>
+    on(page).getByLabel(label, { exact: true }).selectOption(value),
   /** Press a button and keep it pressed, until `release`. */
   async hold({ page, name }) {
     await found(page, "button", name).hover();

@@ -18,7 +18,7 @@ from agents.handoff import (
     Said,
     TurnWithdrawn,
     YourTurn,
-    speech,
+    audio,
     turns_by,
 )
 from agents.testing import (
@@ -379,7 +379,7 @@ async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run()
 
 
 async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech, "AUDIO_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(audio, "AUDIO_TIMEOUT_S", 0.1)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!")])
 
@@ -393,7 +393,7 @@ async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPa
 async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(speech, "RETRY_AFTER_S", 0.0)
+    monkeypatch.setattr(audio, "RETRY_AFTER_S", 0.0)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?")])
 
