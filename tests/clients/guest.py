@@ -62,7 +62,8 @@ class Browser:
         Args:
             width: The width of the page, in pixels.
             height: Its height, in pixels.
-            context: More of playwright's ``newContext``: ``colorScheme``, ``permissions``, ``locale``.
+            context: More of playwright's ``newContext``: ``colorScheme``, ``permissions``, ``locale``;
+                and ``script``, which is run before the page's own.
         """
         self._guests += 1
         guest = Guest(self, f"guest {self._guests}")
