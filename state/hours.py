@@ -6,7 +6,7 @@ Python compares two times of the same zone by local time, which is wrong when da
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Literal
+from typing import Literal, get_args
 
 from state.errors import NotPossible, NotValid
 from state.menu.model import WEEKDAYS, Restaurant, Weekday
@@ -14,6 +14,7 @@ from state.menu.serving import interval, weekday
 from state.menu.values import Span
 
 Kind = Literal["pickup", "delivery"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 Opening = tuple[datetime, datetime]
 """Start and end of a period in which the restaurant is open without a break."""
 

@@ -107,6 +107,10 @@ class Guest:
     async def fill(self, label: str, text: str) -> None:
         await self.do("fill", label=label, text=text)
 
+    async def select(self, label: str, value: str) -> None:
+        """Choose from a list."""
+        await self.do("select", label=label, value=value)
+
     async def key(self, key: str) -> None:
         await self.do("key", key=key)
 

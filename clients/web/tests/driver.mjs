@@ -62,6 +62,8 @@ const methods = {
   check: ({ page, role = "radio", name, within }) =>
     found(page, role, name, within).check({ force: true }),
   fill: ({ page, label, text }) => on(page).getByLabel(label, { exact: true }).fill(text),
+  select: ({ page, label, value }) =>
+    on(page).getByLabel(label, { exact: true }).selectOption(value),
   key: ({ page, key }) => on(page).keyboard.press(key),
   focused: ({ page }) =>
     on(page).evaluate(() => {

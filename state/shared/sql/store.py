@@ -207,6 +207,24 @@ class SqlStore:
             lambda database: _settings().write_settings(database.db, self._access.owner, values)
         )
 
+    async def replace_setting(self, name: str, seen: JsonValue, value: JsonValue) -> bool:
+        """Store a setting unless another writer has changed it; returns whether it was stored.
+
+        Args:
+            name: Its name.
+            seen: The value that the new one was made from, as JSON; ``None`` if there was none.
+            value: The new value as JSON.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        self._access.demand_owner("a setting")
+        return await self._access.in_states(
+            lambda database: _settings().replace_setting(
+                database.db, self._access.owner, name, seen, value
+            )
+        )
+
     async def try_writing(self) -> None:
         """Write to the database and the lease store without changing anything.
 
