@@ -42,8 +42,8 @@ class Offers:
         found = words.find(pattern("asks extreme"))
         if found is None:
             return None
-        most = "cheapest" if found.match["low"] else "dearest"
-        return Asked("price", subject=section, words=most)
+        which = "cheapest" if found.match["low"] else "dearest"
+        return Asked("price", subject=section, words=which)
 
     def names_extreme(self, words: Words) -> bool:
         """Whether "the cheapest pizza" is wanted: they have to be told first which that is."""
