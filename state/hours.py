@@ -44,6 +44,11 @@ def is_open(restaurant: Restaurant, at: datetime) -> bool:
     return opening is not None and opening[0] <= at.astimezone(UTC)
 
 
+def takes_calls(restaurant: Restaurant, at: datetime) -> bool:
+    """Whether a caller can be put through to a person at a time: in the opening hours, if the menu says where."""
+    return restaurant.transfer_to is not None and is_open(restaurant, at)
+
+
 def next_opening(restaurant: Restaurant, after: datetime) -> datetime | None:
     """Return when the restaurant next opens, not before ``after``; ``None`` if it never does."""
     since = after.astimezone(UTC)

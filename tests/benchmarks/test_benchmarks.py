@@ -28,6 +28,7 @@ from tests.benchmarks.measuring import Samples, Watch, processor, ratio
 from tests.benchmarks.report import LIMIT, Table, as_markdown, as_text, budgets, tally, write_page
 from tests.benchmarks.rooms import measure as rooms
 from tests.benchmarks.sides import OPENING, ByHand, Ours, Side, timed
+from tests.clients.toolchain import chromium_program, node_program
 from tests.livekit import LiveKit
 from tests.sounds import speech_program
 
@@ -88,6 +89,29 @@ def test_a_quick_run_aloud_times_the_first_sound_of_each_kind(
     for kind in aloud.KINDS:
         assert re.search(rf"^{kind}, p95 .* \d+\.\d", said, re.MULTILINE)
     assert said.splitlines()[-1].endswith(" of 7")
+
+
+@pytest.mark.timeout(300)  # a worker, a web server and a browser are started
+def test_a_quick_run_on_the_page_fills_its_table(
+    livekit: LiveKit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    node_program()
+    chromium_program()
+    main(["page", "--quick"])
+
+    said = capsys.readouterr().out
+    assert "The restaurant's page in Chromium" in said
+    assert "3 lines: the longest frame" in said
+    assert said.splitlines()[-1].endswith(" of 11")
+
+
+def test_without_a_browser_the_page_is_left_out_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    main(["page", "--quick"])
+
+    assert "The page was left out: there is no" in capsys.readouterr().out
 
 
 def test_a_quick_run_of_spoken_lines_counts_what_was_heard(

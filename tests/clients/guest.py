@@ -64,7 +64,7 @@ class Browser:
             width: The width of the page, in pixels.
             height: Its height, in pixels.
             context: More of playwright's ``newContext``: ``colorScheme``, ``permissions``, ``locale``; ``speaks``
-                gives them a microphone that tests speak into, and ears.
+                gives them a microphone that tests speak into, and ears; ``script`` is run before the page's own.
         """
         self._guests += 1
         guest = Guest(self, f"guest {self._guests}")

@@ -135,7 +135,7 @@ async def test_text_of_twice_the_size_fits_on_a_phone(stories: str) -> None:
         await show(guest, stories, "your-turn")
 
         assert found == []
-        assert await guest.evaluate("getComputedStyle(document.body).fontSize") == "32px"
+        assert await guest.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
         # A dock that stayed would cover all else.
         assert await guest.evaluate("getComputedStyle(dock).position") == "static"
 

@@ -37,6 +37,7 @@ from agents.app.rooms.phone import end_line, is_telephone
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.rejection import RejectReason, reject_call
 from agents.app.rooms.room_job import RoomJob
+from agents.app.rooms.transfer import PhoneServer
 from agents.app.setting_values import LOCAL
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import open_store
@@ -124,6 +125,17 @@ def _transfer_to(app: App[S, C], prepared: Prepared[C]) -> str | None:
     return attempt("phone.transfer_to", None, app.phone.transfer_to, prepared.context)
 
 
+def _phone_server(ctx: JobContext, settings: AppSettings) -> PhoneServer:
+    warm, secret = settings.transfer == "warm", settings.livekit_api_secret
+    return PhoneServer(
+        ctx.api,
+        ctx._info.url,
+        settings.livekit_api_key or "",
+        secret.get_secret_value() if secret is not None else "",
+        trunk=settings.sip_outbound_trunk if warm else None,
+    )
+
+
 class _Job(Generic[S, C]):
     """One job, from its start to its end."""
 
@@ -143,6 +155,7 @@ class _Job(Generic[S, C]):
             name=ctx.job.room.name,
             job=ctx.job.id,
             metadata=metadata,
+            phones=_phone_server(ctx, prepared.settings),
         )
         self._serving: asyncio.Task[None] | None = None
 

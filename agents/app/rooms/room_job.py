@@ -33,6 +33,7 @@ from agents.app.rooms.rejection import send_transcription
 from agents.app.rooms.rejoin import RejoinDetector
 from agents.app.rooms.room_lease import RoomLease, lease_name
 from agents.app.rooms.state_of_call import Opened, last_of, open_for
+from agents.app.rooms.transfer import CallerLine, PhoneServer
 from agents.app.states import is_erased
 from agents.handoff import Ended, MicrophoneMode
 from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
@@ -74,6 +75,7 @@ class RoomJob(Generic[S, C]):
         name: The room's name.
         job: The job's id.
         metadata: The dispatch's metadata.
+        phones: Transfers phone callers who ask for a person; without it no agent offers that.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class RoomJob(Generic[S, C]):
         name: str,
         job: str,
         metadata: JobMetadata,
+        phones: PhoneServer | None = None,
     ) -> None:
         self._spec = spec = process.app.page_spec
         self._process = process
@@ -145,6 +148,8 @@ class RoomJob(Generic[S, C]):
         """Set when the user has asked for another call."""
         self._leaving = False
         self._telephone = False
+        self._phones = phones
+        self._line: CallerLine[S, C] | None = None
         self._early: list[str] = []
         """Messages of the user that arrived while no call took input."""
         self._grace: asyncio.TimerHandle | None = None
@@ -321,6 +326,16 @@ class RoomJob(Generic[S, C]):
             last=last,
             recorder=await self._recorder(channel, opened),
         )
+        if telephone and self._phones is not None:
+            conversation.call.line = self._line = CallerLine(
+                self._phones,
+                process.app,
+                conversation,
+                self._room,
+                user,
+                spawn=self._spawn,
+                transferred=self._on_gone_for_good,
+            )
         # The dispatch asked for this state and code only for the first call.
         self._metadata = self._metadata.model_copy(update={"state_id": None, "resume_code": None})
         self._over.clear()
@@ -470,10 +485,13 @@ class RoomJob(Generic[S, C]):
 
     def _on_dtmf(self, pressed: rtc.SipDTMF) -> None:
         participant = pressed.participant
-        if participant is not None and participant.identity == self._presence.user:
+        waits = self._line is not None and self._line.on_hold
+        if participant is not None and participant.identity == self._presence.user and not waits:
             self._dtmf.press(pressed.digit)
 
     def _on_user_left(self) -> None:
+        if self._line is not None:
+            self._line.user_left()
         if self._conversation is not None:
             self._conversation.user_left()
         if self._grace is None and not self._outcome.done():

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import suppress
 from typing import Generic
 
+from prometheus_client import Gauge
 from pydantic import JsonValue
 
 from agents.app.app import App, View
@@ -45,6 +46,7 @@ class Board(Generic[S, C]):
         app: The application.
         store: Keeps the states.
         settings: Reads the settings that staff change while calls run.
+        boards: Counts the readers.
     """
 
     def __init__(
@@ -52,10 +54,12 @@ class Board(Generic[S, C]):
         app: App[S, C],
         store: SqlStore,
         settings: Callable[[], Awaitable[Mapping[str, JsonValue]]],
+        boards: Gauge,
     ) -> None:
         self._app = app
         self._store = store
         self._settings = settings
+        self._boards = boards
         self._told: dict[str, JsonValue] = {}
         """The settings that the listeners were sent."""
         self._seen: dict[str, tuple[int, int]] = {}
@@ -108,6 +112,7 @@ class Board(Generic[S, C]):
         """
         queue: asyncio.Queue[str] = asyncio.Queue(_WAITING)
         self._listeners.add(queue)  # before reading, so that nothing is missed
+        self._boards.inc()
         try:
             async with self._starting:
                 if self._polling is None:
@@ -127,6 +132,7 @@ class Board(Generic[S, C]):
                     return
                 yield event
         finally:
+            self._boards.dec()
             self._listeners.discard(queue)
             if not self._listeners:
                 await self._stop()

@@ -10,6 +10,7 @@ from typing import Any, Generic
 from argon2 import PasswordHasher, extract_parameters
 from argon2.exceptions import Argon2Error, InvalidHashError
 from itsdangerous import BadSignature, TimestampSigner
+from prometheus_client import Gauge
 from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -80,13 +81,20 @@ class StaffDesk(Generic[S, C]):
         context: The context of the rules.
         store: Keeps the states.
         live: The settings that staff change.
+        boards: Counts the boards that are open.
 
     Raises:
         InputError: The hash is none that this program makes.
     """
 
     def __init__(
-        self, app: App[S, C], settings: AppSettings, context: C, store: SqlStore, live: LiveSettings
+        self,
+        app: App[S, C],
+        settings: AppSettings,
+        context: C,
+        store: SqlStore,
+        live: LiveSettings,
+        boards: Gauge,
     ) -> None:
         password = settings.staff_password_hash
         secret = settings.livekit_api_secret
@@ -110,7 +118,7 @@ class StaffDesk(Generic[S, C]):
         self._logins = 0
         self._ended: set[str] = set()
         """The cookies of logins that were ended before their time; this process alone knows them."""
-        self.board = Board(app, store, self._read_settings)
+        self.board = Board(app, store, self._read_settings, boards)
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes."""

@@ -29,10 +29,12 @@ const browser = await chromium.launch({ executablePath, args: [...FLAGS, ...flag
 /** The pages by their names, and what went wrong in them. */
 const pages = new Map();
 const wrong = [];
+/** The pages whose processor time is looked at, with the debugger's session. */
+const watches = new WeakMap();
 
 const methods = {
   /** Open a page of its own, as another guest has it. */
-  async open({ page: name, width = 1280, height = 900, speaks = false, ...rest }) {
+  async open({ page: name, width = 1280, height = 900, speaks = false, script, ...rest }) {
     const context = await browser.newContext({
       viewport: { width, height },
       reducedMotion: "reduce",
@@ -40,6 +42,7 @@ const methods = {
     });
     context.setDefaultTimeout(Number(limit));
     if (speaks) await context.addInitScript(giveVoiceAndEars);
+    if (script) await context.addInitScript(script);
     const page = await context.newPage();
     page.on("pageerror", (error) => wrong.push(`${name}: ${error.stack ?? error}`));
     page.on("console", (message) => {
@@ -100,6 +103,17 @@ const methods = {
   evaluate: ({ page, expression }) => on(page).evaluate(expression),
   async shot({ page, path, whole = false }) {
     await on(page).screenshot({ path, fullPage: whole });
+  },
+  /** The processor time of the page's main thread so far, in seconds. */
+  async work({ page }) {
+    let watch = watches.get(on(page));
+    if (!watch) {
+      watch = await on(page).context().newCDPSession(on(page));
+      await watch.send("Performance.enable", { timeDomain: "threadTicks" });
+      watches.set(on(page), watch);
+    }
+    const { metrics } = await watch.send("Performance.getMetrics");
+    return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
   },
   /** What axe finds on the page as it is. */
   async axe({ page, without = [] }) {
