@@ -20,7 +20,7 @@ NODE_VERSION := 24.19.0
 NODE := .tools/node
 NPM := PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm --prefix clients --no-audit --no-fund --no-update-notifier
 EXPO := PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm --prefix clients/expo --no-audit --no-fund --no-update-notifier
-PAGE := clients/web/dist/index.html
+PAGES := clients/web/dist/index.html clients/clinic/dist/index.html
 # One program for every checkout of this user.
 CACHE := $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/bella-vista
 BUILT_SERVER := $(CACHE)/livekit-server-$(LIVEKIT_SERVER_VERSION)
@@ -31,13 +31,13 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11 python
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev clinic clinic-dev env test clients expo check quick bench docs wheel lock $(LIVEKIT_SERVER)
+.PHONY: help run demo dev clinic clinic-demo clinic-dev env test clients expo check quick bench docs wheel lock $(LIVEKIT_SERVER)
 
 help:
 	@echo "make run     talk to the restaurant in this terminal (ARGS='--help' shows what it takes)"
 	@echo "make demo    the page in a browser: a LiveKit server, the agents and the page on this machine"
 	@echo "make dev     a LiveKit server on this machine, the restaurant in its rooms, and how to join one"
-	@echo "make clinic  the second application, a dental clinic's front desk; make clinic-dev serves its rooms"
+	@echo "make clinic  the second application, a dental clinic's front desk; also clinic-demo and clinic-dev"
 	@echo "make env     set up $(VENV) with all that tests and one's own voices need"
 	@echo "make test    everything that 'check' does, and every test"
 	@echo "make clients check, test and build the packages for React and plain pages in clients/"
@@ -52,7 +52,7 @@ help:
 run: $(VENV)/.ready-to-run
 	@$(PY) -m bella_vista console $(ARGS)
 
-demo: $(VENV)/.ready-to-run $(LIVEKIT_SERVER) $(if $(wildcard clients/web/package.json),$(PAGE))
+demo: $(VENV)/.ready-to-run $(LIVEKIT_SERVER) $(firstword $(PAGES))
 	@$(PY) -m bella_vista web --server $(LIVEKIT_SERVER) $(ARGS)
 
 dev: $(VENV)/.ready-to-run $(LIVEKIT_SERVER)
@@ -60,6 +60,9 @@ dev: $(VENV)/.ready-to-run $(LIVEKIT_SERVER)
 
 clinic: $(VENV)/.ready-to-run
 	@$(PY) -m examples.clinic console $(ARGS)
+
+clinic-demo: $(VENV)/.ready-to-run $(LIVEKIT_SERVER) $(lastword $(PAGES))
+	@$(PY) -m examples.clinic web --server $(LIVEKIT_SERVER) $(ARGS)
 
 clinic-dev: $(VENV)/.ready-to-run $(LIVEKIT_SERVER)
 	@$(PY) -m examples.clinic dev --server $(LIVEKIT_SERVER) $(ARGS)
@@ -74,6 +77,7 @@ test: check $(LIVEKIT_SERVER) $(UV) clients/node_modules/.ready
 clients: clients/node_modules/.ready
 	@$(NPM) --silent run check
 	@$(NPM) --silent run build
+	@$(NPM) --silent run build -w clinic >/dev/null
 	@$(NPM) --silent test
 
 # The app uses the packages as they are built.
@@ -106,6 +110,7 @@ bench: $(VENV)/.ready-to-test
 docs: $(VENV)/.ready-to-test clients/node_modules/.ready
 	@$(PY) -m tests.reference
 	@$(NPM) --silent run types
+	@$(PY) -m examples.clinic schema rpc | $(NPM) --silent run types -w @clinic/page
 
 wheel: $(VENV)/.ready-to-test
 	@$(PY) -m tests.wheel $(ARGS)
@@ -176,9 +181,9 @@ clients/expo/node_modules/.ready: clients/expo/package-lock.json clients/node_mo
 	@$(EXPO) --loglevel=error ci >/dev/null
 	@touch $@
 
-$(PAGE): clients/node_modules/.ready $(shell find clients -name node_modules -prune -o -path clients/expo -prune -o -name dist -prune -o -type f -print 2>/dev/null)
+$(PAGES): clients/node_modules/.ready $(shell find clients -name node_modules -prune -o -path clients/expo -prune -o -name dist -prune -o -type f -print 2>/dev/null)
 	@echo "Building the page"
-	@$(NPM) --silent run build -w @bella-vista/web >/dev/null
+	@$(NPM) --silent run build -w $(@:clients/%/dist/index.html=%) >/dev/null
 	@touch $@
 
 # -- a LiveKit server to develop with ------------------------------------------------------------------

@@ -1,10 +1,14 @@
 """The context of the order's rules: the menu, the clock, a source of ids, and what staff have set."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from state.house import AS_USUAL, House
 from state.menu import Menu
+
+
+async def _nothing_to_read() -> None:
+    """Staff set nothing here."""
 
 
 class OrderContext:
@@ -15,9 +19,10 @@ class OrderContext:
         now: The present time, aware, in the restaurant's zone.
         new_id: Returns a new UUID as text, for notes.
         house: Returns what staff have set.
+        refresh: Reads again what staff have set.
     """
 
-    __slots__ = ("_card", "_served", "house", "new_id", "now")
+    __slots__ = ("_card", "_served", "house", "new_id", "now", "refresh")
 
     def __init__(
         self,
@@ -26,12 +31,14 @@ class OrderContext:
         now: Callable[[], datetime],
         new_id: Callable[[], str],
         house: Callable[[], House] = lambda: AS_USUAL,
+        refresh: Callable[[], Awaitable[None]] = _nothing_to_read,
     ) -> None:
         self._card = menu
         self._served: tuple[tuple[str, ...], Menu] = ((), menu)
         self.now = now
         self.new_id = new_id
         self.house = house
+        self.refresh = refresh
 
     @property
     def menu(self) -> Menu:

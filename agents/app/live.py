@@ -1,5 +1,6 @@
 """Settings that staff change while calls run, as each process last read them."""
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -12,24 +13,38 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+READ_S = 1.0
+"""How long reading them may take, in seconds: a change of a state waits for it."""
+
+
 class LiveSettings:
     """The live settings of an application in one process.
 
-    Rules read ``values`` when they are applied; everything else about a call stays as it began.
+    Rules read ``values`` when they are applied; everything else about a call stays as it began. A command whose
+    rules read them refreshes them in ``Command.prepare``.
     """
 
     def __init__(self) -> None:
         self.values: Mapping[str, JsonValue] = {}
         """By name; replaced as a whole, never edited."""
+        self._store: SqlStore | None = None
 
-    async def refresh(self, store: "SqlStore") -> None:
-        """Read them again; while the database does not answer they stay as they are."""
+    def read_from(self, store: "SqlStore") -> None:
+        """Set the store that ``refresh`` reads them from."""
+        self._store = store
+
+    async def refresh(self) -> None:
+        """Read them again; without a store, or while the database does not answer, they stay as they are."""
         from state.shared import StateError  # a command that needs no state should not wait for it
 
+        if self._store is None:
+            return
         try:
-            values = await store.settings()
-        except StateError as fault:
-            logger.info("live settings not read: %s", fault.message)
+            async with asyncio.timeout(READ_S):
+                values = await self._store.settings()
+        except (StateError, TimeoutError) as fault:
+            why = fault.message if isinstance(fault, StateError) else "no answer in time"
+            logger.info("live settings not read, the last known ones count: %s", why)
             return
         if values != self.values:
             self.values = values

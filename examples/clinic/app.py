@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from agents.app.app import App, Environment
-from agents.app.parts import CommandLine, Forgetting, Replay, Rooms, Stored, Terminal
+from agents.app.parts import CommandLine, Forgetting, Replay, Rooms, Stored, Terminal, Web
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
@@ -73,6 +73,7 @@ APP: App[ClinicState, Clinic] = App(
         sentences=sentences,
         written=written,
     ),
+    web=Web(page=Path(__file__).parents[2] / "clients/clinic/dist"),
     terminal=Terminal(zone=lambda visit, clinic: ZoneInfo(clinic.facts.timezone)),
     replay=Replay(settings=lambda folder: {"calendar": folder / "calendar.db"}),
     command_line=CommandLine(help="Maple Street Dental: a front desk of four agents."),

@@ -18,7 +18,7 @@ class PatientView(BaseModel, extra="forbid"):
     """A patient: of the telephone number only the last digits."""
 
     name: str
-    phone: str
+    phone: str | None
 
 
 class VisitView(BaseModel, extra="forbid"):
@@ -46,7 +46,8 @@ def view(visit: ClinicState, version: int, agent: str | None) -> dict[str, JsonV
         "version": version,
         "active_agent": agent,
         "stage": visit.stage,
-        "patient": patient and {"name": patient.name, "phone": f"...{(patient.phone or '')[-4:]}"},
+        "patient": patient
+        and {"name": patient.name, "phone": patient.phone and f"...{patient.phone[-4:]}"},
         "plan": visit.insurance and visit.insurance.plan,
     }
 

@@ -69,6 +69,14 @@ class OrderCommand(Command[OrderState, OrderContext]):
         return changed_parts(before, after)
 
 
+class HouseCommand(OrderCommand):
+    """A change that depends on what staff set while calls run."""
+
+    async def prepare(self, context: OrderContext) -> None:
+        """Read again what staff have set."""
+        await context.refresh()
+
+
 def ensure(refusal: OrderError | None) -> None:
     """Raise the error of a condition that does not hold."""
     if refusal is not None:

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from state.combos import PartWords
-from state.commands.base import Count, LineId, OrderCommand, ensure, line_of
+from state.commands.base import Count, HouseCommand, LineId, OrderCommand, ensure, line_of
 from state.context import OrderContext
 from state.errors import NotValid, OverLimit
 from state.kitchen import Kitchen
@@ -57,7 +57,7 @@ Parts = Annotated[
 ]
 
 
-class AddItem(OrderCommand):
+class AddItem(HouseCommand):
     """Put a dish, a drink or a combo on the order.
 
     Call it once for each thing that is different: "two Margheritas, one without basil" is two calls of
@@ -99,7 +99,7 @@ class AddItem(OrderCommand):
         )
 
 
-class ChangeItem(OrderCommand):
+class ChangeItem(HouseCommand):
     """Change a line that is on the order. What you give replaces what was there; the rest stays.
 
     To make one of several different, lower this line's quantity and add the different one as a line of

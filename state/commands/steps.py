@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from state.commands.base import OrderCommand, ensure
+from state.commands.base import HouseCommand, OrderCommand, ensure
 from state.context import OrderContext
 from state.errors import NotValid
 from state.order import OrderState, Stage
@@ -21,7 +21,7 @@ from state.stages import (
 from state.tips import acceptable_tip
 
 
-class ReadBack(OrderCommand):
+class ReadBack(HouseCommand):
     """Read the whole order back: call this when the guest is done, and say what it answers.
 
     Say every line, the total, and when it will be ready; then ask whether all of it is right.
@@ -54,7 +54,7 @@ class ConfirmOrder(OrderCommand):
         return order.model_copy(update={"stage": Stage.CONFIRMED})
 
 
-class PlaceOrder(OrderCommand):
+class PlaceOrder(HouseCommand):
     """Send the confirmed order to the kitchen, once it is known how the guest pays.
 
     Say the number of the order and when it will be ready.

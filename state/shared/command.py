@@ -27,6 +27,13 @@ class Command(BaseModel, ABC, Generic[S, C]):
     demands_version: ClassVar[bool] = False
     """Whether a client must send the version it has seen, because the command could undo another's work."""
 
+    async def prepare(self, context: C) -> None:
+        """Bring up to date what ``apply`` reads in the context; awaited right before it, in the writer's turn.
+
+        By default nothing. It changes no state, and may be awaited again when another process was faster. What it
+        raises ends the change, as if ``apply`` had raised it.
+        """
+
     @abstractmethod
     def apply(self, state: S, context: C) -> S:
         """Return the state after this change; must not modify the given one.

@@ -38,7 +38,7 @@ from state.shared.journal import (
     Entry,
     Gate,
     Journal,
-    Stored,
+    StoredState,
     VersionTaken,
     present_gate,
     to_the_end,
@@ -173,7 +173,7 @@ class SharedState(Generic[S, C]):
 
     @staticmethod
     def restored(
-        stored: Stored, kind: type[N], context: X, *, wait_s: float = WAIT_S
+        stored: StoredState, kind: type[N], context: X, *, wait_s: float = WAIT_S
     ) -> "SharedState[N, X]":
         """Create a shared state from a stored one.
 
@@ -221,7 +221,7 @@ class SharedState(Generic[S, C]):
         """
         _demand_frozen(type(new))
 
-        def check(stored: Stored) -> None:
+        def check(stored: StoredState) -> None:
             stored.read(type(new))
 
         try:
@@ -437,11 +437,23 @@ class SharedState(Generic[S, C]):
             if known[0] != change.body:
                 raise KeyReused
             return self._replay_result(key, known[1])
+        await self._prepare(change.commands)
         if self._taken_over:
             raise TakenOver
         if change.basis is not None:
             change.basis.check()
         return await self._commit(change)
+
+    async def _prepare(self, commands: Sequence[Command[Any, Any]]) -> None:
+        waiting = [one for one in commands if type(one).prepare is not Command.prepare]
+        if not waiting:
+            return
+        try:
+            async with asyncio.timeout(self._wait_s):
+                for command in waiting:
+                    await command.prepare(self.context)
+        except TimeoutError:
+            raise NotStored("its preparation did not finish in time") from None
 
     async def _commit(self, change: "_Change[S]") -> Applied[S]:
         commands = change.commands

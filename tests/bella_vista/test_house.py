@@ -1,5 +1,7 @@
 """What staff set for the house: the rules of a call that runs, the menu, and the words for it."""
 
+import asyncio
+import logging
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -28,7 +30,7 @@ from state.errors import NotOnMenu, NotPossible, SoldOut
 from state.menu import load_menu
 from state.opening import open_order
 from state.order import OrderState
-from state.shared import SharedState
+from state.shared import JournalFault, SharedState
 
 
 class Service:
@@ -41,6 +43,7 @@ class Service:
             now=lambda: datetime(2026, 11, 20, 23, 0, tzinfo=UTC),
             new_id=lambda: str(uuid4()),
             house=house_of(self.live),
+            refresh=self.live.refresh,
         )
         order = open_order(
             self.context.menu,
@@ -238,3 +241,70 @@ def test_what_a_later_release_stored_is_no_reason_to_fail(stored: object) -> Non
     live.values = {"house": stored}  # type: ignore[dict-item]
 
     assert not house_of(live)().paused
+
+
+def test_single_dishes_are_taken_off_and_put_back() -> None:
+    service = Service()
+    service.live.values = {"house": {"sold_out": ["Grandma's Trifle", "Cannoli"]}}
+
+    service.staff_set(add_sold_out=["tiramisu", "Cannoli"])
+    added = service.live.values
+    service.staff_set(remove_sold_out=["Grandma's Trifle", "cannoli", "Diavola"])
+
+    assert added["house"]["sold_out"] == ["Grandma's Trifle", "Cannoli", "Tiramisu"]  # type: ignore[index,call-overload]
+    assert service.live.values == {"house": {"paused": False, "sold_out": ["Tiramisu"]}}
+    for field in ("add_sold_out", "remove_sold_out"):
+        with pytest.raises(NotOnMenu):
+            service.staff_set(**{field: ["Sushi"]})
+
+
+class Shelf:
+    """A store whose settings a test plays."""
+
+    def __init__(self, *answers: object) -> None:
+        self.answers = [*answers]
+
+    async def settings(self) -> Any:
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        if answer is None:
+            await asyncio.get_running_loop().create_future()
+        return answer
+
+
+@pytest.mark.parametrize(
+    "command", [AddItem(name="Tiramisu", quantity=1), ReadBack(), PlaceOrder()]
+)
+async def test_what_staff_have_just_set_is_read_before_it_counts(command: Any) -> None:
+    service = Service()
+    await service.apply(
+        AddItem(name="Tiramisu", quantity=1),
+        SetFulfilment(kind="pickup"),
+        ChoosePayment(method="cash"),
+    )
+    if isinstance(command, PlaceOrder):
+        await service.apply(ReadBack(), ConfirmOrder())
+    service.live.read_from(Shelf({"house": {"sold_out": ["Tiramisu"]}}))  # type: ignore[arg-type]
+
+    with pytest.raises(SoldOut):
+        await service.apply(command)
+
+
+@pytest.mark.parametrize("failure", [JournalFault("The database", "it is away"), None])
+async def test_while_staffs_settings_cannot_be_read_the_last_known_ones_count(
+    failure: Exception | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("agents.app.live.READ_S", 0.01)
+    caplog.set_level(logging.INFO)
+    service = Service()
+    service.live.read_from(Shelf({"house": {"sold_out": ["Tiramisu"]}}, failure, failure))  # type: ignore[arg-type]
+    with pytest.raises(SoldOut):
+        await service.apply(AddItem(name="Tiramisu", quantity=1))
+
+    with pytest.raises(SoldOut):
+        await service.apply(AddItem(name="Tiramisu", quantity=1))
+    await service.apply(AddItem(name="Cannoli", quantity=1))
+
+    told = [one.getMessage() for one in caplog.records]
+    assert len([one for one in told if one.startswith("live settings not read")]) == 2

@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.benchmarks import (
+    aloud,
     commits,
     crowds,
     imports,
     long_calls,
+    pages,
     prompts,
     transactions,
     turns,
@@ -15,6 +17,7 @@ from tests.benchmarks import (
 )
 from tests.benchmarks.hearing import measure as hearing
 from tests.benchmarks.limits import limited
+from tests.benchmarks.pages import Pages
 from tests.benchmarks.report import Table
 from tests.benchmarks.rooms import measure as rooms
 from tests.benchmarks.rooms.measure import Rooms
@@ -33,7 +36,9 @@ class Plan:
         commits: Rows written at each pace.
         lines: Orders that the local model reads on each menu.
         rooms: What is done in rooms of a LiveKit server.
+        pages: What is done on the restaurant's page.
         spoken: Lines that are said aloud, on each kind of line.
+        aloud: Spoken calls on each side.
     """
 
     rounds: int
@@ -44,7 +49,9 @@ class Plan:
     commits: int
     lines: int
     rooms: Rooms
+    pages: Pages
     spoken: int
+    aloud: int
 
 
 FULL = Plan(
@@ -56,7 +63,9 @@ FULL = Plan(
     commits=400,
     lines=400,
     rooms=Rooms(rounds=16, turns=40, flood=10_000, floods=2, kills=10, rooms=50),
+    pages=Pages(visits=5, edits=60, words=15, lines=30),
     spoken=239,
+    aloud=20,
 )
 QUICK = Plan(
     rounds=1,
@@ -67,7 +76,9 @@ QUICK = Plan(
     commits=8,
     lines=3,
     rooms=Rooms(rounds=1, turns=2, flood=300, floods=1, kills=1, rooms=2),
+    pages=Pages(visits=1, edits=2, words=1, lines=3),
     spoken=2,
+    aloud=1,
 )
 
 GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
@@ -80,5 +91,7 @@ GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
     "commits": lambda plan: commits.measure(plan.commits),
     "understanding": lambda plan: understanding.measure(plan.lines),
     "rooms": lambda plan: rooms.measure(plan.rooms),
+    "aloud": lambda plan: aloud.measure(plan.aloud),
+    "page": lambda plan: pages.measure(plan.pages),
     "speech": lambda plan: hearing.measure(plan.spoken),
 }

@@ -1,5 +1,6 @@
 """The benchmarks run, and a figure that misses its budget is said to. No time is judged here."""
 
+import re
 import select
 import shutil
 import sqlite3
@@ -14,7 +15,7 @@ from examples.clinic.visit import ClinicState
 from state.order import OrderState, Stage
 from state.shared import Journal, SqlStore
 from tests.agents.hotel import Stay
-from tests.benchmarks import crowds, long_calls
+from tests.benchmarks import aloud, crowds, long_calls
 from tests.benchmarks.__main__ import main
 from tests.benchmarks.applications import APPLICATIONS, EACH, HOTEL, TWELVE_TURNS, WARM, Application
 from tests.benchmarks.by_hand import clinic as clinic_by_hand
@@ -27,6 +28,7 @@ from tests.benchmarks.measuring import Samples, Watch, processor, ratio
 from tests.benchmarks.report import LIMIT, Table, as_markdown, as_text, budgets, tally, write_page
 from tests.benchmarks.rooms import measure as rooms
 from tests.benchmarks.sides import OPENING, ByHand, Ours, Side, timed
+from tests.clients.toolchain import chromium_program, node_program
 from tests.livekit import LiveKit
 from tests.sounds import speech_program
 
@@ -76,6 +78,40 @@ def test_a_quick_run_in_rooms_fills_its_tables(
     assert "From a killed process to the next agent's answer" in said
     assert "2 rooms of one machine's worker" in said
     assert said.splitlines()[-1].endswith(" of 13")
+
+
+def test_a_quick_run_aloud_times_the_first_sound_of_each_kind(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["aloud", "--quick"])
+
+    said = capsys.readouterr().out
+    for kind in aloud.KINDS:
+        assert re.search(rf"^{kind}, p95 .* \d+\.\d", said, re.MULTILINE)
+    assert said.splitlines()[-1].endswith(" of 7")
+
+
+@pytest.mark.timeout(300)  # a worker, a web server and a browser are started
+def test_a_quick_run_on_the_page_fills_its_table(
+    livekit: LiveKit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    node_program()
+    chromium_program()
+    main(["page", "--quick"])
+
+    said = capsys.readouterr().out
+    assert "The restaurant's page in Chromium" in said
+    assert "3 lines: the longest frame" in said
+    assert said.splitlines()[-1].endswith(" of 11")
+
+
+def test_without_a_browser_the_page_is_left_out_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    main(["page", "--quick"])
+
+    assert "The page was left out: there is no" in capsys.readouterr().out
 
 
 def test_a_quick_run_of_spoken_lines_counts_what_was_heard(

@@ -82,7 +82,6 @@ class ConsoleConversation:
     store: SqlStore | None = None
     lost: Lost | None = None
     live: LiveSettings = field(default_factory=LiveSettings)
-    """How the call has lost its state, if it has."""
     unheard: OSError | None = None
     """Why stdout can no longer be written to."""
 
@@ -129,7 +128,7 @@ class ConsoleConversation:
             with suppress(StateError):  # the database cannot be read now: try again later
                 if not await self.store.holds(self._state_id):
                     self.state_lost()
-            await self.live.refresh(self.store)
+            await self.live.refresh()
 
     async def _turns(self) -> None:
         await self.call.answered()
@@ -229,7 +228,8 @@ async def _converse(
     model = language_model(app, context, settings)
     own = models_of_agents(app, context, settings)
     async with open_store(app, settings.database, app.owner_of(context)) as store:
-        await live.refresh(store)
+        live.read_from(store)
+        await live.refresh()
         if state_id is None:
             shared = await new_state(app, store, context, "terminal")
         else:

@@ -136,13 +136,20 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   /**
    * Say something, as if spoken; after the end of a call this starts another.
    *
-   * It is repeated with the same key until it is answered, also by another agent process, and acted on once.
+   * It is repeated with the same key until it is answered, also by another agent process, and acted on once. The
+   * promise may be ignored: `lastError` has the reason of a refusal.
    *
    * @throws {AppError} It was refused; or not answered in time (`unanswered`), and may have been heard.
    */
-  async say(text: string, options: { key?: string } = {}): Promise<{ turn: number }> {
-    const key = options.key ?? newKey();
+  say(text: string, options: { key?: string } = {}): Promise<{ turn: number }> {
+    const done = this.#say(text, options.key ?? newKey());
+    done.catch(() => {}); // told by lastError
+    return done;
+  }
+
+  async #say(text: string, key: string): Promise<{ turn: number }> {
     this.#transcript.typed(key, text);
+    this.#lastError = null;
     this.#update();
     try {
       const reply = await this.#link.write("say", () => ({ text, key }), this.#deadline());
@@ -151,9 +158,11 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
       if (this.#turn?.yours && this.#turn.turn < turn) this.#turn = { ...this.#turn, yours: false };
       if (this.#link.phase === "ended") this.#link.meet(); // these words have started another call
       return { turn };
-    } catch (error) {
+    } catch (caught) {
+      const error = AppError.from(caught);
       this.#transcript.rejected(key);
-      throw AppError.from(error);
+      this.#lastError = error;
+      throw error;
     } finally {
       this.#update();
     }

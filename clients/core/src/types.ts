@@ -126,7 +126,7 @@ export interface Snapshot<S> {
   version: number;
   /** How many edits are not answered yet. */
   pending: number;
-  /** Why the latest edit was refused, or why no agent serves this client; null again with the next edit. */
+  /** Why the latest edit or words were refused, or why no agent serves this client; null again with the next. */
   lastError: AppError | null;
   turn: Turn | null;
   activeAgent: string | null;

@@ -709,13 +709,18 @@ describe("what is said", () => {
     expect(look().lines[0]).toMatchObject({ final: true, interrupted: true });
   });
 
-  test("typed words that are refused disappear", async () => {
+  test("typed words that are refused disappear, and the reason is kept until the next", async () => {
     const { room, session, look } = await joined();
     room.onRequest = () => {
       throw refused(4001, "invalid_params");
     };
     await expect(session.say("x".repeat(1001))).rejects.toMatchObject({ code: 4001 });
     expect(look().lines).toEqual([]);
+    expect(look().lastError).toMatchObject({ code: 4001 });
+
+    room.onRequest = () => {};
+    void session.say("two pizzas");
+    expect(look().lastError).toBeNull();
   });
 
   test("words whose answer is lost are heard once", async () => {

@@ -140,6 +140,11 @@ class Deployment:
     worker: Running
     folder: Path
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a program beside the worker finds in its environment."""
+        return _environment(self.livekit, self.folder)
+
     def notes(self, room: str, of: str = "") -> Path:
         """Return the file with what was noted in a room, of our agent or of another one."""
         return self.folder / f"{room}{of and f'-{of}'}.jsonl"
@@ -189,7 +194,7 @@ class Deployment:
     def started(self, module: str, *given: str) -> Iterator[Running]:
         """Run a module in a process of its own for a while."""
         file = self.folder / f"{module}-{token_hex(4)}.log"
-        with started(("-m", module, *given), _environment(self.livekit, self.folder), file) as one:
+        with started(("-m", module, *given), self.environment, file) as one:
             yield one
 
 

@@ -1,4 +1,5 @@
-"""The restaurant's app as workers run it, watched: how late its event loop is, and when a turn notice leaves.
+"""The restaurant's app as workers run it, watched: how late its event loop is, and when a change
+is stored and a turn notice leaves.
 
 Each call writes what is seen of it into a file of its own, in the folder that ``BENCH_WATCH`` names.
 """
@@ -6,6 +7,7 @@ Each call writes what is seen of it into a file of its own, in the folder that `
 import asyncio
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,6 +22,7 @@ from agents.app.serving.worker import Worker
 from agents.handoff import Call, Event, YourTurn
 from bella_vista.app import APP
 from bella_vista.settings import Settings
+from state.shared import Applied
 from tests.benchmarks.rooms.lateness import note, ticks
 
 WATCH = "BENCH_WATCH"
@@ -58,6 +61,7 @@ class _Watch(rtc.RpcInterceptor):
         def watched(*given: Any, **more: Any) -> Call[Any, Any]:
             call = make(*given, **more)
             call.subscribe(self._on_event)  # before anybody else does
+            call.shared.subscribe(self._on_change)
             return call
 
         patch.object(App, "call", watched).start()
@@ -66,6 +70,9 @@ class _Watch(rtc.RpcInterceptor):
     def _on_event(self, event: Event) -> None:
         if isinstance(event, YourTurn):
             note(self._file, "true", turn=event.turn)
+
+    def _on_change(self, applied: Applied[Any]) -> None:
+        note(self._file, "changed", wall=time.time(), ops=applied.ops)
 
     async def intercept_outgoing(self, call: rtc.RpcCallInfo, next: Any) -> str:
         """Note when a notice leaves."""

@@ -26,13 +26,13 @@ NOTICES = ("your_turn_to_speak", "visit_state_changed", "call_ended")
 
 
 class Worker:
-    """A worker of the clinic, and what it has logged."""
+    """A worker of the clinic, its environment, and what it has logged."""
 
     def __init__(self, livekit: LiveKit, folder: Path) -> None:
         self.livekit, self.folder = livekit, folder
         self.agent = f"clinic-{token_hex(4)}"
         self.log = folder / "log"
-        environment = {
+        self.environment = {
             name: text for name, text in os.environ.items() if "LIVEKIT_" not in name
         } | {
             **livekit.environment,
@@ -49,7 +49,7 @@ class Worker:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "examples.clinic", "start"],
                 cwd=ROOT,
-                env=environment,
+                env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,

@@ -10,7 +10,7 @@ from state.order import OrderState
 from tests.agents.app.rooms.checked_client import TIRAMISU, served
 from tests.agents.app.rooms.conftest import Calls, Changed
 from tests.agents.app.rooms.restaurant_worker import turn
-from tests.livekit import LiveKit, is_turn, until
+from tests.livekit import LONG_S, LiveKit, is_turn, until
 
 
 @pytest.fixture
@@ -20,7 +20,11 @@ def attentive(
     """Calls of a restaurant whose staff may set the house."""
     live, usual = LiveSettings(), house.context
     context = OrderContext(
-        menu=usual.menu, now=usual.now, new_id=usual.new_id, house=house_of(live)
+        menu=usual.menu,
+        now=usual.now,
+        new_id=usual.new_id,
+        house=house_of(live),
+        refresh=live.refresh,
     )
     return Calls(calls.livekit, changed(context=context, live=live))
 
@@ -45,6 +49,24 @@ async def test_what_is_sold_out_now_cannot_be_ordered_in_a_call_that_runs(
     assert menu["menu_version"] != before
     assert order["item_count"] == 1
     assert any("out of Tiramisu" in text for text in ada.client.said), ada.client.said
+
+
+async def test_what_was_sold_out_a_moment_ago_cannot_be_ordered(
+    attentive: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.app.rooms.room_job.STAFF_POLL_S", LONG_S)
+    async with served(attentive, livekit, room_name) as (ada, agent):
+        await ada.apply(**TIRAMISU)
+        await agent.call._process.store.set_settings({"house": {"sold_out": ["Tiramisu"]}})
+        by_hand = await ada.refused("order.apply", {"command": dict(TIRAMISU)})
+        await agent.call._process.store.set_settings({"house": {"sold_out": ["Cannoli"]}})
+        said = await ada.call("say", {"text": "two cannoli please"})
+        await until(lambda: is_turn(ada.client, said["turn"]))
+        order = await ada.order()
+
+    assert (by_hand["code"], by_hand["reason"]) == (4022, "sold_out")
+    assert order["item_count"] == 1
+    assert any("out of Cannoli" in text for text in ada.client.said), ada.client.said
 
 
 async def test_while_orders_are_paused_the_agent_says_so(
