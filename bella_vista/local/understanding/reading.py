@@ -412,7 +412,7 @@ def _pass_on(said: Sequence[Said], places: set[int]) -> None:
     now, before = said[-1], said[-2] if len(said) > 1 else Said()
     had = before.become or before
     moved = [one for one in had.options if one.place in places]
-    if moved:
+    if moved and (before.head or before.ref):
         had.options = [one for one in had.options if one not in moved]
         now.on, now.become = True, Said(options=moved, place=now.place)
 
