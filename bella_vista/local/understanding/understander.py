@@ -247,6 +247,9 @@ class _Hearing:
         words = self._without_statements(words)
         if self._expects in _NO_FOOD and self._pending is None and self._is_bare(words):
             return
+        if (example := words.find(pattern("for example"))) is not None:
+            if self._house.names.longest(words.tokens, example.last) is not None:
+                words = words.without(example.first, example.last)
         if self._left and self._gap:
             self._left.append(_PAUSE)
         self._gap = False

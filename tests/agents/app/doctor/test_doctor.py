@@ -430,6 +430,16 @@ async def test_a_port_in_use_is_a_fault() -> None:
     assert "BELLA_VISTA_HEALTH_PORT" in found.found
 
 
+async def test_a_port_that_another_applications_worker_has_is_a_fault() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"agent_name": "clinic", "active_jobs": 0})
+
+    async with serves(answer) as url:
+        (found,) = await check_ports(ports(url))
+
+    assert found.mark is Severity.FAULT
+
+
 async def test_a_port_that_our_own_worker_has_is_as_it_should_be() -> None:
     async def answer(request: web.Request) -> web.Response:
         return web.json_response({"agent_name": "bella-vista", "active_jobs": 0})
