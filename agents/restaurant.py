@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from importlib.resources import files
 
-from agents.handoff import Agent, EndCall, Tool
+from agents.handoff import Agent, EndCall, PutThrough, Tool
 from agents.questions import FindOnMenu, Tell
 from state.commands import AddAllergy, AddNote, CallPerson, GiveFeedback, SetCustomer
 from state.context import OrderContext
@@ -12,10 +12,10 @@ from state.stages import is_placed
 
 COMMON: tuple[Tool, ...] = (
     *(SetCustomer, AddAllergy, AddNote, GiveFeedback),
-    *(CallPerson, FindOnMenu, Tell, EndCall),
+    *(CallPerson, PutThrough, FindOnMenu, Tell, EndCall),
 )
-"""The tools of every agent: note the guest's name and allergies, answer questions, call a person, say goodbye,
-and take a rating, because the guest may have placed the order on the page."""
+"""The tools of every agent: note the guest's name and allergies, answer questions, call a person or put
+the guest through to one, say goodbye, and take a rating, because the guest may have placed the order on the page."""
 
 
 class RestaurantAgent(Agent[OrderState, OrderContext]):

@@ -6,6 +6,7 @@ from typing import Any
 
 from state.allergens import is_mentioned, met_on
 from state.context import OrderContext
+from state.hours import takes_calls
 from state.money import shown
 from state.order import OrderLine, OrderState, Stage
 from state.pricing import price
@@ -40,6 +41,10 @@ def told(context: OrderContext) -> Callable[[Applied[OrderState], Command[Any, A
                     f"{' '.join(allergy_warnings(order, context)) or _NONE_LISTED} {NO_PROMISE}"
                 )
             case "call_person":
+                if order.channel == "phone" and not takes_calls(
+                    context.menu.restaurant, context.now()
+                ):
+                    return f"{NOBODY_BY_PHONE} {_CALL_BACK if order.phone else _ASK_NUMBER}"
                 return "A member of staff will see that the guest wants a person."
         return "Done."
 
@@ -98,6 +103,10 @@ def quoted(text: str) -> str:
     """
     return json.dumps(text, ensure_ascii=False)
 
+
+NOBODY_BY_PHONE = "Nobody can come to the telephone now: tell the guest so."
+_CALL_BACK = "A member of staff will see that they want a person, and call back."
+_ASK_NUMBER = "A member of staff will see that they want a person. Ask for the number to call back."
 
 NO_PROMISE = "The kitchen handles all of this: no dish can be promised to be free of it."
 _NONE_LISTED = "The menu does not list it for this order."

@@ -126,6 +126,8 @@ APP: "App[OrderState, OrderContext]" = App(
             " have ordered so far is kept. Please try again later.",
             user_silent="I do not hear anything, so I will hang up now. Your order is kept."
             " Goodbye!",
+            noted="I have let our staff know that you would like a person; if we have your number,"
+            " they call you back. What else can I do for you?",
         ),
     ),
     web=Web(
@@ -137,6 +139,9 @@ APP: "App[OrderState, OrderContext]" = App(
     phone=Phone(
         caller_number=later("bella_vista.orders:keep_number"),
         transfer_to=lambda context: context.menu.restaurant.transfer_to,
+        person_there=later("bella_vista.orders:person_there"),
+        summary=later("bella_vista.orders:sum_up"),
+        not_reached=later("bella_vista.orders:flag_for_staff"),
     ),
     terminal=Terminal(
         summary=later("bella_vista.receipt:summary"),

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from agents.app.app import App
-from agents.app.cli import FAILED, id_argument, read_settings, show_report, with_options, with_store
+from agents.app.cli import FAILED, read_settings, show_report, with_store
+from agents.app.cli_options import id_argument, option, with_options
 from agents.app.terminal.stdio import say
 
 if TYPE_CHECKING:
@@ -26,17 +27,15 @@ def commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
     @with_options(app, "at")
     def understand(
         order: Annotated[
-            str | None,
-            typer.Option(
-                "--order", metavar="FILE", help="Start from an order: a view's fields in JSON."
-            ),
+            str | None, option("--order", "FILE", "Start from an order: a view's fields in JSON.")
         ] = None,
         *,
         explain: Annotated[
             bool,
-            typer.Option(
+            option(
                 "--explain",
-                help="Show on stderr the readings that were weighed, and what each word cost.",
+                None,
+                "Show on stderr the readings that were weighed, and what each word cost.",
             ),
         ] = False,
         **options: str | None,
@@ -97,10 +96,7 @@ def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
         ],
         database: str | None = None,
         menu: Annotated[
-            str | None,
-            typer.Option(
-                "--menu", metavar="FILE", help="The menu whose country numbers without one have."
-            ),
+            str | None, option("--menu", "FILE", "The menu whose country numbers without one have.")
         ] = None,
     ) -> None:
         """Erase a guest's personal data. From orders, transcripts and logs; checks that it is gone.

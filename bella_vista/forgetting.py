@@ -18,7 +18,7 @@ from state.commands import CancelOrder
 from state.context import OrderContext
 from state.forgetting import command_with_words_cut, with_words_cut
 from state.order import OrderState
-from state.shared import SharedState, SqlStore, StateError, Stored, read_state, write_state
+from state.shared import SharedState, SqlStore, StateError, StoredState, read_state, write_state
 from state.stages import IN_THE_KITCHEN, ORDERING, wrong_stage
 
 
@@ -156,7 +156,7 @@ def _cut(contact: Contact, state: str, commands: Commands) -> tuple[str, Command
     )
 
 
-def _texts(stored: Stored) -> list[str]:
+def _texts(stored: StoredState) -> list[str]:
     return [stored.initial, *(entry.state for entry in stored.entries)]
 
 

@@ -1,6 +1,6 @@
 """The house as staff set it while calls run: read by the rules, changed over HTTP."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
@@ -10,6 +10,8 @@ from rpc.gateway import part
 from state.context import OrderContext
 from state.house import AS_USUAL, House
 
+_Names = Annotated[tuple[str, ...], Field(max_length=500)]
+
 
 class HouseChange(BaseModel):
     """What staff send: only what is given changes."""
@@ -17,15 +19,16 @@ class HouseChange(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     paused: bool | None = None
-    sold_out: Annotated[tuple[str, ...] | None, Field(max_length=500)] = None
+    sold_out: _Names | None = None
+    """All that is sold out: it replaces what was."""
+    add_sold_out: _Names = ()
+    """What is sold out too, whatever others have set meanwhile."""
+    remove_sold_out: _Names = ()
+    """What can be ordered again."""
 
 
 def house_of(live: LiveSettings) -> Callable[[], House]:
-    """Return a function that returns the house as this process last read it.
-
-    Args:
-        live: The live settings of this process.
-    """
+    """Return a function that returns the house as this process last read it."""
     read: tuple[object, House] = (None, AS_USUAL)
 
     def house() -> House:
@@ -48,7 +51,7 @@ def set_house(
     Args:
         context: The context of the rules.
         present: The house as it is stored.
-        sent: What staff have sent: ``paused``, or the names of all that is sold out.
+        sent: What staff have sent, of the fields of ``HouseChange``.
 
     Raises:
         BadParams: A field is unknown or invalid.
@@ -56,13 +59,19 @@ def set_house(
     """
     change = part(HouseChange, sent)
     house = _house(present)
-    if change.paused is not None:
-        house = house.model_copy(update={"paused": change.paused})
-    if change.sold_out is not None:
-        menu, stored = context.menu, house.sold_out
+    menu, stored = context.menu, house.sold_out
+
+    def named(names: Iterable[str]) -> list[str]:
         # A name that has left the menu is not searched for: that may find another dish.
-        named = (name if name in stored else menu.item(name).name for name in change.sold_out)
-        house = house.model_copy(update={"sold_out": tuple(dict.fromkeys(named))})
+        return [name if name in stored else menu.item(name).name for name in names]
+
+    sold_out = stored if change.sold_out is None else named(change.sold_out)
+    back = named(change.remove_sold_out)
+    left = [name for name in (*sold_out, *named(change.add_sold_out)) if name not in back]
+    update: dict[str, object] = {"sold_out": tuple(dict.fromkeys(left))}
+    if change.paused is not None:
+        update["paused"] = change.paused
+    house = house.model_copy(update=update)
     return house.model_dump(mode="json")
 
 

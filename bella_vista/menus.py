@@ -37,11 +37,7 @@ def read_menu(file: Path) -> Menu:
 
 @contextmanager
 def keep_menu_copy(chosen: Path | None) -> Iterator[None]:
-    """Keep a copy of a checked menu, for processes started meanwhile that find its file broken.
-
-    Args:
-        chosen: The menu's file.
-    """
+    """Keep a copy of a checked menu, for processes started meanwhile that find its file broken."""
     with ExitStack() as kept:
         try:
             folder = kept.enter_context(TemporaryDirectory(prefix="bella-vista-"))

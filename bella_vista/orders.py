@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from agents.app.parts import CallSummary
 from agents.app.states import STAFF, SYSTEM, as_state_faults, id_of
 from bella_vista.settings import NOUN
 from state.commands import (
@@ -19,6 +20,7 @@ from state.commands import (
 )
 from state.commands.reprice import is_stale
 from state.context import OrderContext
+from state.hours import takes_calls
 from state.menu import Hours, Menu, Restaurant
 from state.order import OrderState, Stage
 from state.shared import Refused, SharedState, SqlStore
@@ -35,10 +37,6 @@ STEPS: Mapping[Stage, Callable[[], OrderCommand]] = {
 
 async def advance_order(store: SqlStore, order_id: str) -> OrderState:
     """Execute the kitchen's next step on an order, also while a call holds it; returns the order.
-
-    Args:
-        store: The store.
-        order_id: The id, or the number.
 
     Raises:
         StateFaults: There is no such order, it cannot be read, or the database cannot be used.
@@ -69,6 +67,26 @@ def refuse_resume(order: OrderState, context: OrderContext) -> str | None:
 async def flag_for_staff(shared: SharedState[OrderState, OrderContext], reason: str) -> None:
     """Flag an order for staff because its guest needs a person, also while a call holds it."""
     await shared.apply(CallPerson(reason=reason), actor=SYSTEM)
+
+
+def person_there(context: OrderContext) -> bool:
+    """Whether somebody answers callers who are put through now."""
+    return takes_calls(context.menu.restaurant, context.now())
+
+
+def sum_up(order: OrderState, context: OrderContext, reason: str) -> CallSummary:
+    """Sum up a call for the member of staff to whom its guest is put through."""
+    from agents.telling import line_text
+    from bella_vista.orders_pages import order_page
+
+    lines = ", ".join(line_text(line) for line in order.order_items)
+    parts = [
+        f"This is the automatic assistant of {context.menu.restaurant.name}.",
+        f"{order.customer_name or 'A guest'} would like to speak to you: {reason.rstrip('.')}.",
+        f"Order {order.order_number}, {order.stage.value}: {lines}." if lines else "No order yet.",
+        f"Allergies: {', '.join(order.allergies)}." if order.allergies else "",
+    ]
+    return CallSummary(" ".join(filter(None, parts)), order_page(order))
 
 
 async def keep_number(shared: SharedState[OrderState, OrderContext], number: str) -> None:

@@ -65,11 +65,7 @@ class _Piece:
 
 
 class MenuPages:
-    """A menu's sections, each rendered when it is first requested.
-
-    Args:
-        menu: The menu.
-    """
+    """A menu's sections, each rendered when it is first requested."""
 
     def __init__(self, menu: Menu) -> None:
         self.menu = menu

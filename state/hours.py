@@ -6,7 +6,7 @@ Python compares two times of the same zone by local time, which is wrong when da
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Literal
+from typing import Literal, get_args
 
 from state.errors import NotPossible, NotValid
 from state.menu.model import WEEKDAYS, Restaurant, Weekday
@@ -14,6 +14,7 @@ from state.menu.serving import interval, weekday
 from state.menu.values import Span
 
 Kind = Literal["pickup", "delivery"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 Opening = tuple[datetime, datetime]
 """Start and end of a period in which the restaurant is open without a break."""
 
@@ -41,6 +42,11 @@ def is_open(restaurant: Restaurant, at: datetime) -> bool:
     """Whether the restaurant is open at a time; at closing time it is closed."""
     opening = _next_end(restaurant, at)
     return opening is not None and opening[0] <= at.astimezone(UTC)
+
+
+def takes_calls(restaurant: Restaurant, at: datetime) -> bool:
+    """Whether a caller can be put through to a person at a time: in the opening hours, if the menu says where."""
+    return restaurant.transfer_to is not None and is_open(restaurant, at)
 
 
 def next_opening(restaurant: Restaurant, after: datetime) -> datetime | None:

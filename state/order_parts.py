@@ -45,14 +45,14 @@ def read_back_again(parts: tuple[str, ...]) -> bool:
 def times_after(
     before: OrderState, after: OrderState, stage: Stage, parts: tuple[str, ...], now: datetime
 ) -> dict[str, Times]:
-    """Return when each part was set and last changed, once ``after`` has followed ``before`` at this stage.
+    """Return the times at which each part was set and last changed, the present change included.
 
-    Notes have times of their own; those of removed lines are dropped. When a stage was reached is
-    kept under `stage_part`.
+    Notes have times of their own; those of removed lines are dropped. The time at which a stage was
+    reached is kept under `stage_part`.
     """
     times = dict(before.times)
     if not isinstance(now.tzinfo, timezone):
-        # As a state keeps it, by its offset; else the state would have to be made once more.
+        # A state keeps times with fixed offsets: it would convert others, and be built twice.
         now = now.replace(tzinfo=timezone(now.utcoffset() or timedelta()))
     for part in parts:
         kind, _, line_id = part.partition("/")

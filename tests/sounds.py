@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from livekit import rtc
+
 from tests.missing import missing
 
 RATE = 16_000
@@ -30,6 +32,17 @@ def spoken(text: str, voice: str = "slt") -> bytes:
         timeout=60,
     )
     return done.stdout[44:]
+
+
+@cache
+def spoken_in(language: str, text: str) -> bytes:
+    """Return what espeak-ng says in a language: 16 bit samples at ``RATE``."""
+    command = [speech_program("espeak-ng"), "-v", language, "--stdout", text]
+    sound = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+    rate, samples = int.from_bytes(sound[24:28], "little"), sound[44:]
+    resampler = rtc.AudioResampler(rate, RATE)
+    frame = rtc.AudioFrame(samples, rate, 1, len(samples) // 2)
+    return b"".join(bytes(one.data) for one in (*resampler.push(frame), *resampler.flush()))
 
 
 def silence(seconds: float) -> bytes:

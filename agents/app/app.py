@@ -462,11 +462,7 @@ def _caller() -> dict[str, Any]:
 
 
 def _importable(module: Mapping[str, Any]) -> str:
-    """Return the name by which other processes import a module, also if it is run as a program.
-
-    Args:
-        module: Its variables.
-    """
+    """Return the name by which other processes import a module, also if it is run as a program."""
     name = str(module["__name__"])
     if name not in ("__main__", "__mp_main__"):
         return name
@@ -476,9 +472,5 @@ def _importable(module: Mapping[str, Any]) -> str:
 
 
 def load_app(path: str) -> AnyApp:
-    """Import an application.
-
-    Args:
-        path: ``module:NAME``.
-    """
+    """Import an application."""
     return cast("AnyApp", loaded(path))

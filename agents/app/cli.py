@@ -4,14 +4,11 @@ Exit codes: 0 success, 1 it ran and something failed, 2 wrong usage, a faulty fi
 """
 
 import asyncio
-import inspect
 import json
 import os
-import re
-import shlex
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import tzinfo
 from functools import partial
@@ -21,6 +18,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from agents.app.app import AnyApp, Environment
+from agents.app.cli_options import (
+    Events,
+    command_typed,
+    id_argument,
+    one_of,
+    option,
+    whole_number,
+    with_options,
+)
 from agents.app.declaration import COMMANDS, AppFaults, named_faults, of_kind
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused, missing_modules
@@ -34,16 +40,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FAILED, WRONG = 1, 2
-
-_OPTIONS = {
-    "model": (
-        "NAME",
-        "The language model: local (default), openai (or a compatible server), or script:FILE.",
-    ),
-    "at": ("TIME", "Start the clock at this time: ISO 8601, the application's local time."),
-    "database": ("URL", "Where {plural} are stored: sqlite:///file.db, or postgresql://..."),
-}
-"""The metavar and the help of the options that several commands have."""
 
 _PICTURES = ("mermaid", "dot", "text")
 """The output formats of the graph."""
@@ -118,17 +114,12 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
     @with_options(app, "model", "at", "database")
     def console(
         state: Annotated[
-            str | None,
-            typer.Option(f"--{app.noun}", metavar="ID", help=f"Continue a stored {app.noun}."),
+            str | None, option(f"--{app.noun}", "ID", f"Continue a stored {app.noun}.")
         ] = None,
-        events: Annotated[
-            bool, typer.Option("--events", help="Write one JSON object per line, and nothing else.")
-        ] = False,
+        events: Events = False,
         record: Annotated[
             Path | None,
-            typer.Option(
-                "--record", metavar="FILE", help="Write the conversation as a file for replay, too."
-            ),
+            option("--record", "FILE", "Write the conversation as a file for replay, too."),
         ] = None,
         **options: str | None,
     ) -> None:
@@ -139,7 +130,7 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
 
         app.make_parts()
         kept = {name: value for name, value in options.items() if name not in ("model", "at")}
-        again = _command(app, "console", **kept)
+        again = command_typed(app, "console", **kept)
         raise typer.Exit(
             run_console(app, settings, state_id=state, events=events, again=again, record=record)
         )
@@ -156,16 +147,15 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         ],
         repeat: Annotated[
             int,
-            typer.Option(
+            option(
                 "--repeat",
-                metavar="K",
-                parser=_whole_number(1, 1000),
-                help="Run each K times; it passes if all runs do.",
+                "K",
+                "Run each K times; it passes if all runs do.",
+                parser=whole_number(1, 1000),
             ),
         ] = 1,
         report: Annotated[
-            Path | None,
-            typer.Option("--junit", metavar="FILE", help="Write the results as JUnit XML, too."),
+            Path | None, option("--junit", "FILE", "Write the results as JUnit XML, too.")
         ] = None,
         **options: str | None,
     ) -> None:
@@ -184,11 +174,11 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
     def graph(
         picture: Annotated[
             str,
-            typer.Option(
+            option(
                 "--format",
-                metavar=f"[{'|'.join(_PICTURES)}]",
-                parser=_one_of(_PICTURES),
-                help="The output format.",
+                f"[{'|'.join(_PICTURES)}]",
+                "The output format.",
+                parser=one_of(_PICTURES),
             ),
         ] = _PICTURES[0],
     ) -> None:
@@ -208,7 +198,7 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
             str | None,
             typer.Argument(
                 metavar=f"[{'|'.join(schemas)}]",
-                parser=_one_of(schemas),
+                parser=one_of(schemas),
                 help="Which schema; lists them without it.",
             ),
         ] = None,
@@ -237,16 +227,16 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
     def dev(
         server: Annotated[
             Path | None,
-            typer.Option(
+            option(
                 "--server",
-                metavar="FILE",
-                help="The LiveKit server to run here meanwhile, if the settings name none.",
+                "FILE",
+                "The LiveKit server to run here meanwhile, if the settings name none.",
             ),
         ] = None,
         speech: Annotated[
             bool,
-            typer.Option(
-                "--speech", help="Hear and speak on this machine where no provider's key is set."
+            option(
+                "--speech", None, "Hear and speak on this machine where no provider's key is set."
             ),
         ] = False,
         **options: str | None,
@@ -267,28 +257,21 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
     @with_options(app, "model", "at", "database")
     def web(
         host: Annotated[
-            str | None,
-            typer.Option("--host", metavar="ADDRESS", help="The address to listen on."),
+            str | None, option("--host", "ADDRESS", "The address to listen on.")
         ] = None,
         port: Annotated[
             int | None,
-            typer.Option(
-                "--port",
-                metavar="N",
-                parser=_whole_number(0, 65_535),
-                help="The port; 0 is any free one.",
-            ),
+            option("--port", "N", "The port; 0 is any free one.", parser=whole_number(0, 65_535)),
         ] = None,
         page: Annotated[
-            Path | None,
-            typer.Option("--page", metavar="FOLDER", exists=True, help="The built page to serve."),
+            Path | None, option("--page", "FOLDER", "The built page to serve.", exists=True)
         ] = None,
         server: Annotated[
             Path | None,
-            typer.Option(
+            option(
                 "--server",
-                metavar="FILE",
-                help="Run this LiveKit server program and the agents meanwhile, on this machine only.",
+                "FILE",
+                "Run this LiveKit server program and the agents meanwhile, on this machine only.",
             ),
         ] = None,
         **options: str | None,
@@ -328,44 +311,34 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
     @commands.command()
     def join(
         room: Annotated[
-            str | None,
-            typer.Option("--room", metavar="NAME", help="The room to join; a new one by default."),
+            str | None, option("--room", "NAME", "The room to join; a new one by default.")
         ] = None,
         identity: Annotated[
             str | None,
-            typer.Option(
-                "--identity", metavar="ID", help="Your identity in the room; a new one by default."
-            ),
+            option("--identity", "ID", "Your identity in the room; a new one by default."),
         ] = None,
         resume: Annotated[
-            str | None,
-            typer.Option("--resume", metavar="CODE", help=f"Resume {app.a_noun} by its code."),
+            str | None, option("--resume", "CODE", f"Resume {app.a_noun} by its code.")
         ] = None,
         rpc: Annotated[
             tuple[str, str] | None,
-            typer.Option("--rpc", metavar="METHOD JSON", help="Make one call and print its reply."),
+            option("--rpc", "METHOD JSON", "Make one call and print its reply."),
         ] = None,
-        events: Annotated[
-            bool, typer.Option("--events", help="Write one JSON object per line, and nothing else.")
-        ] = False,
+        events: Events = False,
         speech: Annotated[
-            bool, typer.Option("--speech", help="Speak and listen, besides typing.")
+            bool, option("--speech", None, "Speak and listen, besides typing.")
         ] = False,
         microphone: Annotated[
             Path | None,
-            typer.Option(
+            option(
                 "--microphone",
-                metavar="FILE.wav",
-                help="With --speech: say this file, one utterance in each turn.",
+                "FILE.wav",
+                "With --speech: say this file, one utterance in each turn.",
             ),
         ] = None,
         loudspeaker: Annotated[
             Path | None,
-            typer.Option(
-                "--loudspeaker",
-                metavar="FILE.wav",
-                help="With --speech: record the agents into this file.",
-            ),
+            option("--loudspeaker", "FILE.wav", "With --speech: record the agents into this file."),
         ] = None,
     ) -> None:
         """Join a room as a user. Type, or pipe one user turn per line."""
@@ -377,7 +350,7 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
         place: dict[str, Any] = {"room": room, "identity": identity, "resume_code": resume}
         if rpc is not None:
             raise typer.Exit(run_call(app, settings, *rpc, **place))
-        again = _command(app, "join")
+        again = command_typed(app, "join")
         sound = (microphone, loudspeaker) if speech else None
         raise typer.Exit(run_join(app, settings, **place, events=events, again=again, sound=sound))
 
@@ -399,13 +372,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     @with_options(app, "database", own=False)
     def list_command(
         limit: Annotated[
-            int,
-            typer.Option(
-                "--limit",
-                metavar="N",
-                parser=_whole_number(1, 10_000),
-                help="How many, newest first.",
-            ),
+            int, option("--limit", "N", "How many, newest first.", parser=whole_number(1, 10_000))
         ] = 50,
         database: str | None = None,
     ) -> None:
@@ -429,10 +396,10 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     def show_command(
         state_id: Annotated[str, which],
         as_json: Annotated[
-            bool, typer.Option("--json", help=f"As one JSON object: the {app.noun}'s public view.")
+            bool, option("--json", None, f"As one JSON object: the {app.noun}'s public view.")
         ] = False,
         transcript: Annotated[
-            bool, typer.Option("--transcript", help="Also show what was said, by whom and when.")
+            bool, option("--transcript", None, "Also show what was said, by whom and when.")
         ] = False,
         database: str | None = None,
     ) -> None:
@@ -539,72 +506,6 @@ def show_report(report: "ErasureReport") -> None:
         raise typer.Exit(FAILED)
 
 
-def _one_of(names: Collection[str]) -> Callable[[str], str]:
-    """Return a parser of a parameter; typer's own says in pydantic's words what is wrong."""
-
-    def parse(text: str) -> str:
-        if found := {name.lower(): name for name in names}.get(text.lower()):
-            return found
-        raise typer.BadParameter(f"has to be one of {', '.join(names)}")
-
-    return parse
-
-
-def _whole_number(least: int, most: int) -> Callable[[str], int]:
-    """Return a parser of an option."""
-
-    def parse(text: str) -> int:  # typer calls it with the default, too, which is a number
-        if str(text).isdecimal() and least <= int(text) <= most:
-            return int(text)
-        raise typer.BadParameter(f"has to be a whole number from {least} to {most}")
-
-    return parse
-
-
-def id_argument(app: AnyApp) -> Any:
-    """Return the argument that names a stored state."""
-    return typer.Argument(
-        metavar="ID",
-        help=f"The {app.noun}'s id, or its number (the newest {app.noun} with that number).",
-    )
-
-
-def with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any], Any]:
-    """Give a command these options, and those of the application; it takes them as keywords.
-
-    Args:
-        app: The application.
-        names: The framework's options.
-        own: Whether the command has the application's own options.
-    """
-    known = {**_OPTIONS, **app.command_line.options}
-    chosen = [*(app.command_line.options if own else ()), *names]
-
-    def give(command: Any) -> Any:
-        signature = inspect.signature(command)
-        parameters = [
-            one
-            for name, one in signature.parameters.items()
-            if one.kind is not one.VAR_KEYWORD and name not in chosen
-        ]
-        for name in chosen:
-            metavar, text = known[name]
-            option = typer.Option(f"--{name}", metavar=metavar, help=text.format(plural=app.plural))
-            parameters.append(
-                inspect.Parameter(
-                    name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=None,
-                    annotation=Annotated[str | None, option],
-                )
-            )
-        command.__signature__ = signature.replace(parameters=parameters)
-        command.__annotations__ = {one.name: one.annotation for one in parameters}
-        return command
-
-    return give
-
-
 def _rpc_schema(app: AnyApp) -> Any:
     from rpc.page.contract import contract
 
@@ -624,9 +525,9 @@ def _export_options(app: AnyApp, *, serving: bool, **options: str | None) -> Non
         checked_settings(app, **options)
     else:
         app.settings.read(**options)
-    for option, value in options.items():
+    for name, value in options.items():
         if value is not None:
-            os.environ[app.settings.variable(option)] = value
+            os.environ[app.settings.variable(name)] = value
 
 
 def _choose_local_speech(app: AnyApp, **options: str | None) -> None:
@@ -635,7 +536,11 @@ def _choose_local_speech(app: AnyApp, **options: str | None) -> None:
     Raises:
         SettingsFaults: It cannot.
     """
-    from agents.app.models.speech import missing_for_speech, speech_faults, with_local_speech
+    from agents.app.models.speech_settings import (
+        missing_for_speech,
+        speech_faults,
+        with_local_speech,
+    )
 
     os.environ.update(with_local_speech(app.settings.read(**options)))
     settings = app.settings.read(**options)
@@ -645,35 +550,3 @@ def _choose_local_speech(app: AnyApp, **options: str | None) -> None:
     )
     if faults:
         raise SettingsFaults(faults)
-
-
-def _command(app: AnyApp, name: str, **options: str | None) -> str:
-    """Return the command line that runs a command here, with the given options."""
-    started = Path(sys.argv[0])
-    words = [_short(started)]
-    if started.suffix == ".py":
-        words = [_short(Path(sys.executable)), *shlex.split(app.command)[1:]]
-    words.append(name)
-    for option, value in options.items():
-        if value is not None:
-            words += [f"--{option}", without_password(value)]
-    return shlex.join(words)
-
-
-def without_password(value: str) -> str:
-    """Return a database's address without its password, to be shown on a screen.
-
-    >>> without_password("postgresql://bella:p@ss@host/orders?password=x&sslmode=require")
-    'postgresql://bella@host/orders?sslmode=require'
-    >>> without_password("sqlite:///orders.db")
-    'sqlite:///orders.db'
-    """
-    value = re.sub(r"^(\w[\w+]*://[^:/@]*):.*@", r"\1@", value)
-    value = re.sub(r"(?<=[?&])password=[^&]*&?", "", value)
-    return value.rstrip("?&")
-
-
-def _short(path: Path) -> str:
-    with suppress(ValueError):
-        return str(path.absolute().relative_to(Path.cwd()))
-    return str(path)

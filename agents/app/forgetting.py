@@ -27,7 +27,7 @@ from state.shared import (
     SharedState,
     SqlStore,
     StateError,
-    Stored,
+    StoredState,
     read_state,
     write_state,
 )
@@ -151,10 +151,10 @@ class Erasure(Generic[S, C]):
         self._logs = tuple(logs)
         self._recordings = recordings_folder(app, settings.database, settings.recordings)
         self._context: C | None = None
-        self._states: list[Stored] = []
+        self._states: list[StoredState] = []
         self._unreadable: set[str] = set()
 
-    async def read(self, state_id: str) -> Stored:
+    async def read(self, state_id: str) -> StoredState:
         """Read a state; one whose migration fails is read as it is stored.
 
         Of such a state only its first version is left: the application's functions cannot read it.
@@ -171,7 +171,7 @@ class Erasure(Generic[S, C]):
             self._unreadable.add(state_id)
             return stored
 
-    async def add(self, stored: Stored) -> None:
+    async def add(self, stored: StoredState) -> None:
         """Close a state if its application wants that, and find out what is to be erased of it.
 
         One whose user is still needed is left unchanged, and named in the report.
@@ -209,7 +209,7 @@ class Erasure(Generic[S, C]):
         for stored in self._states:
 
             def edit(
-                state: str, commands: Commands, stored: Stored = stored
+                state: str, commands: Commands, stored: StoredState = stored
             ) -> tuple[str, Commands]:
                 kept, bare = self._without_user(stored, state), tuple(map(_bare, commands))
                 self._note(state, kept)  # of a version that was written meanwhile
@@ -260,7 +260,7 @@ class Erasure(Generic[S, C]):
 
     # -- erasing and keeping -----------------------------------------------------------------------
 
-    def _without_user(self, stored: Stored, state: str) -> str:
+    def _without_user(self, stored: StoredState, state: str) -> str:
         keep = self._app.forgetting.keep
         if keep is None or stored.state_id in self._unreadable:
             return stored.initial
@@ -328,7 +328,7 @@ class Erasure(Generic[S, C]):
                 report.left.append(f"{log}: a trace is left in it")
 
 
-def _versions(stored: Stored) -> Iterator[str]:
+def _versions(stored: StoredState) -> Iterator[str]:
     yield stored.initial
     yield from (entry.state for entry in stored.entries)
 

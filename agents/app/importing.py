@@ -38,20 +38,13 @@ def loaded(path: str) -> Any:
 
     >>> loaded("json:dumps")([1])
     '[1]'
-
-    Args:
-        path: ``module:NAME``.
     """
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
 
 def later(path: str) -> Callable[..., Any]:
-    """Return a function that imports another one when it is called, and calls it.
-
-    Args:
-        path: ``module:NAME``.
-    """
+    """Return a function that imports another one when it is called, and calls it."""
     return partial(_call, path)
 
 

@@ -44,7 +44,7 @@ class LiveSettings:
                 values = await self._store.settings()
         except (StateError, TimeoutError) as fault:
             why = fault.message if isinstance(fault, StateError) else "no answer in time"
-            logger.warning("live settings not read, the last known ones count: %s", why)
+            logger.info("live settings not read, the last known ones count: %s", why)
             return
         if values != self.values:
             self.values = values

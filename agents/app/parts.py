@@ -199,17 +199,41 @@ class Rooms(Generic[S, C]):
     words: Words = field(default_factory=Words)
 
 
+@dataclass(frozen=True)
+class CallSummary:
+    """A call in short, for the person to whom its user is put through.
+
+    Args:
+        spoken: Said to them, in a few sentences.
+        written: The whole, in lines.
+    """
+
+    spoken: str
+    written: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Phone(Generic[S, C]):
     """Options for calls by telephone.
 
     Args:
         caller_number: Called with the telephone number of a caller whose state is new.
-        transfer_to: The number to which callers are transferred if they cannot be served.
+        transfer_to: The number to which callers are transferred if they cannot be served, and put
+            through if they ask for a person and an agent offers ``PutThrough``.
+        person_there: Whether somebody answers there now.
+        summary: Sums up a call for the person whom a warm transfer calls; takes why the user wants
+            a person as well.
+        not_reached: Called with the state and the reason when nobody was reached, so that staff
+            see it.
     """
 
     caller_number: "Callable[[SharedState[S, C], str], Awaitable[object]] | None" = None
     transfer_to: Callable[[C], str | None] = lambda context: None
+    person_there: Callable[[C], bool] = lambda context: True
+    summary: Callable[[S, C, str], CallSummary] = lambda state, context, reason: CallSummary(
+        f"A caller would like to speak to a person. {reason}"
+    )
+    not_reached: "Callable[[SharedState[S, C], str], Awaitable[object]] | None" = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +246,9 @@ class Web(Generic[S, C]):
             returns JSON. Called in threads.
         live: What staff may change while calls run, by name: each a function of the context, the present
             values and those that were sent, which returns the new values. It raises ``Rejected`` for
-            what cannot be set. Called once for each change, in the event loop: it must not block.
+            what cannot be set. Called in the event loop, so it must not block; called again if
+            another page server was faster. A command whose rules read these settings refreshes them
+            in ``Command.prepare``, by ``Environment.live.refresh``.
         waits_for_staff: Whether staff still have to do something with a state: it stays on their board
             however old it is. Called in threads.
     """

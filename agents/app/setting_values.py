@@ -25,6 +25,7 @@ KEY_BYTES = 32
 """The shortest API secret for a server that others can reach, in characters."""
 
 _OPENAI_HOST = "api.openai.com"
+OPENAI_URL = f"https://{_OPENAI_HOST}/v1"
 _IN_MEMORY = ":memory:"
 _DATABASE = re.compile(r"(sqlite(\+pysqlite)?:///|postgres(ql)?(\+psycopg)?://)\S")
 _YEARS = range(2000, 2101)
@@ -83,6 +84,15 @@ def check_key(key: SecretStr) -> SecretStr:
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise ValueError("holds characters that no key has")
     return SecretStr(text)
+
+
+def key_text(key: SecretStr | None) -> str:
+    """Return a key as text; a placeholder where a server needs none, since clients require one.
+
+    >>> key_text(None)
+    'no-key'
+    """
+    return (key.get_secret_value().strip() if key is not None else "") or "no-key"
 
 
 def check_database(address: str | None) -> str | None:

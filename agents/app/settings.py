@@ -114,6 +114,8 @@ class AppSettings(BaseSettings):
             commas: ``https://example.com``.
         web_proxies: The addresses or networks of proxies whose ``X-Forwarded-For`` and
             ``X-Forwarded-Proto`` are believed, separated by commas.
+        web_metrics_port: The port of the web server's Prometheus metrics, on the host of ``health_host``;
+            without it they are not served.
         web_livekit_url: The address by which pages reach the LiveKit server; ``LIVEKIT_URL`` by default.
         staff_password_hash: The hash of the password of staff, as ``staff-password`` makes it; without
             it the web server serves no staff.
@@ -145,6 +147,9 @@ class AppSettings(BaseSettings):
         vad_threshold: How sure voice activity detection must be that there is speech, from 0 to 1.
         vad_silence: How much silence ends speech, in seconds.
         noise_suppression: Whether noise is suppressed: ``on``, ``off``, ``web`` or ``phone``.
+        transfer: How phone callers who ask for a person are put through: ``cold``, at once, or
+            ``warm``, after the person was called and has taken the call.
+        sip_outbound_trunk: The id of LiveKit's outbound trunk by which a warm transfer calls.
         language: The spoken language, as a code like ``en``.
         deepgram_api_key: Deepgram's key.
         cartesia_api_key: Cartesia's key.
@@ -193,6 +198,7 @@ class AppSettings(BaseSettings):
     web_page: Path | None = None
     web_origins: Annotated[str, AfterValidator(check_origins)] = ""
     web_proxies: Annotated[str, AfterValidator(check_networks)] = ""
+    web_metrics_port: Annotated[int | None, Field(ge=1, le=65_535)] = None
     web_livekit_url: Annotated[str | None, AfterValidator(check_public_url)] = None
     staff_password_hash: Key | None = None
     stt: Literal["deepgram", "openai", "local", "none"] | None = None
@@ -217,6 +223,10 @@ class AppSettings(BaseSettings):
     vad_threshold: Annotated[str, number_by_channel(0.05, 0.95)] = "0.5"
     vad_silence: Annotated[str, number_by_channel(0.05, 5)] = "0.55"
     noise_suppression: OnChannels = "off"
+    transfer: Literal["cold", "warm"] = "cold"
+    sip_outbound_trunk: Annotated[str | None, Field(pattern=r"^\S+$")] = Field(
+        default=None, validation_alias="LIVEKIT_SIP_OUTBOUND_TRUNK", validate_default=True
+    )
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
     deepgram_api_key: SecretStr | None = Field(default=None, validation_alias="DEEPGRAM_API_KEY")
     cartesia_api_key: SecretStr | None = Field(default=None, validation_alias="CARTESIA_API_KEY")
@@ -242,6 +252,16 @@ class AppSettings(BaseSettings):
         if "openai_base_url" in info.data and needs_key(info.data["openai_base_url"]):
             raise ValueError(KEY_MISSING)
         return None
+
+    @field_validator("sip_outbound_trunk")
+    @classmethod
+    def _given_for_warm_transfers(cls, trunk: str | None, info: ValidationInfo) -> str | None:
+        if trunk is None and info.data.get("transfer") == "warm":
+            raise ValueError(
+                f"is not set, and {cls.variable('transfer')}=warm needs it: the id of an outbound"
+                " trunk, ST_..."
+            )
+        return trunk
 
     @property
     def secrets(self) -> tuple[str, ...]:

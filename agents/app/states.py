@@ -20,7 +20,7 @@ from state.shared import (
     SharedState,
     SqlStore,
     StateError,
-    Stored,
+    StoredState,
     UnknownState,
     write_state,
 )
@@ -101,13 +101,7 @@ async def new_state(
 async def resume_state(
     app: App[S, C], store: SqlStore, context: C, state_id: str
 ) -> SharedState[S, C]:
-    """Resume a stored state: its previous holder can no longer write.
-
-    Args:
-        app: The application.
-        store: The store.
-        context: The context of the rules.
-        state_id: The id, or the number.
+    """Resume a stored state by its id or number: its previous holder can no longer write.
 
     Raises:
         StateFaults: There is no such state, it cannot be continued, or the database cannot be used.
@@ -115,7 +109,7 @@ async def resume_state(
     with as_state_faults(app.noun):
         state_id = await id_of(app.noun, store, state_id)
 
-        def check(stored: Stored) -> None:  # a state that has ended stays with its holder
+        def check(stored: StoredState) -> None:  # a state that has ended stays with its holder
             _refuse(app, context, state_id, stored.read(app.state_type))
 
         stored = await store.take(state_id, check=check)
@@ -238,11 +232,7 @@ def _refuse(app: App[S, C], context: C, state_id: str, state: S) -> None:
 
 @contextmanager
 def as_state_faults(noun: str) -> Iterator[None]:
-    """Convert state errors into ``StateFaults`` with a line for the person who named the state.
-
-    Args:
-        noun: The application's name for a state.
-    """
+    """Convert state errors into ``StateFaults`` with a line for the person who named the state."""
     try:
         yield
     except UnknownState as error:

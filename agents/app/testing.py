@@ -214,12 +214,7 @@ class AppUnderTest(Generic[S, C]):
 
 
 class RoomUnderTest:
-    """A user in a room that is served by the test's own process.
-
-    Args:
-        noun: The application's name for a state.
-        prefix: The prefix of its attributes.
-    """
+    """A user in a room that is served by the test's own process."""
 
     def __init__(self, noun: str, prefix: str) -> None:
         self.hello: Mapping[str, Any] = {}

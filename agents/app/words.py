@@ -56,6 +56,12 @@ class Words:
         is_recorded: Answers a user who asks whether the call is recorded, if it is.
         is_not_recorded: The same, if it is not.
         a_person: The caller's words when they press 0 on a telephone.
+        nobody_reached: A caller who was to be put through to a person was not.
+        noted: Said after it once the wish is stored for staff.
+        take_or_leave: Asks the person who was called whether they take the caller.
+        taken: They do, and are connected.
+        caller_gone: Tells them that the caller has hung up.
+        person_gone: Tells the caller that the person has hung up.
     """
 
     not_found: str = "I am sorry, I could not find what you wanted to go on with."
@@ -79,6 +85,12 @@ class Words:
     )
     is_not_recorded: str = "No, the sound of this call is not recorded."
     a_person: str = "I would like to speak to a person."
+    nobody_reached: str = "I am sorry, nobody can take your call just now."
+    noted: str = "I have noted that you would like to speak to a person."
+    take_or_leave: str = "Press 1 to take the call. Press 2 or hang up if you cannot."
+    taken: str = "Thank you, you are connected."
+    caller_gone: str = "The caller has hung up. Goodbye!"
+    person_gone: str = "They have hung up. Is there anything else that I can do for you?"
 
 
 def may_be_missing(messages: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from agents.handoff.events import (
     HandedOver,
     HandoffRefused,
     Heard,
+    Latency,
     Listener,
     Said,
     Spent,
@@ -25,7 +26,6 @@ from agents.handoff.events import (
 )
 from agents.handoff.failures import ModelFailure, why_model_failed
 from agents.handoff.graph import BACK, Condition, Graph, GraphError, Handoff, dot, mermaid, outline
-from agents.handoff.latency import Latency
 from agents.handoff.model_requests import DATA_MARK
 from agents.handoff.policy import CallPolicy, PolicyError
 from agents.handoff.push_to_talk import MicrophoneMode, NoTurn, PushToTalk
@@ -36,8 +36,10 @@ from agents.handoff.tool_use import STILL_RUNNING
 from agents.handoff.tools import (
     Action,
     EndCall,
+    PutThrough,
     Read,
     SlowAction,
+    TelephoneLine,
     Tool,
     parameters_of,
     tool_name,
@@ -72,11 +74,13 @@ __all__ = [
     "Opening",
     "PolicyError",
     "PushToTalk",
+    "PutThrough",
     "Read",
     "Said",
     "SlowAction",
     "Spent",
     "StateChanged",
+    "TelephoneLine",
     "Tool",
     "ToolUsed",
     "TurnWithdrawn",

@@ -165,12 +165,7 @@ class AgentBase(livekit_agents.Agent, Generic[S, C]):
 
 
 def faults_of_agent(agent: type[AgentBase[Any, Any]], transfers: Sequence[str]) -> Iterator[str]:
-    """Find what keeps an agent from being reached, from opening, or from using its tools.
-
-    Args:
-        agent: The class.
-        transfers: The names of its transfer tools.
-    """
+    """Find what keeps an agent from being reached, from opening, or from using its tools."""
     own = ("name", "prompt", "opening")
     yield from (f"{agent.__name__} has no {what}" for what in own if not hasattr(agent, what))
     yield from _faults_of_prompt(agent)

@@ -16,6 +16,7 @@ from livekit.agents.voice import (
 from livekit.rtc import AudioFrame
 
 from agents.handoff.agent_base import AgentBase
+from agents.handoff.audio import SpeechOutput
 from agents.handoff.call_base import CallBase
 from agents.handoff.graph import Graph
 from agents.handoff.handoffs import Handoffs
@@ -29,7 +30,7 @@ from agents.handoff.model_requests import ModelRequests
 from agents.handoff.policy import C, CallPolicy, S
 from agents.handoff.push_to_talk import PushToTalk
 from agents.handoff.replies import Replies, Spending
-from agents.handoff.speech import SpeechOutput, UserSpeech
+from agents.handoff.speech import UserSpeech
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.user_turns import UserTurns
 from state.shared import SharedState

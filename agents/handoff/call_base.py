@@ -15,6 +15,7 @@ from agents.handoff.graph import Graph
 from agents.handoff.livekit_workarounds import is_closing
 from agents.handoff.model_output import replace_lone_surrogates
 from agents.handoff.policy import C, CallPolicy, PolicyError, S, hide_partial
+from agents.handoff.tools import TelephoneLine
 from state.privacy import Redactor, redact, redact_partial
 from state.shared import HandOver, Refused, SharedState, TakenOver
 
@@ -48,12 +49,7 @@ class PendingHandoff:
 
 
 class ActiveAgent:
-    """Knows which agent is active, how it took over, and whether a handoff is pending.
-
-    Args:
-        shared: The call's state.
-        graph: Its agents.
-    """
+    """Knows which agent is active, how it took over, and whether a handoff is pending."""
 
     def __init__(self, shared: SharedState[Any, Any], graph: Graph[Any]) -> None:
         self.name: str = shared.speaker or graph.start
@@ -190,6 +186,8 @@ class CallBase(Generic[S, C]):
         """Why the call is over, or None."""
         self.user_holds = False
         """Whether the user has a push-to-talk turn that is not committed: no agent speaks meanwhile."""
+        self.line: TelephoneLine | None = None
+        """The user's telephone line, if they can be put through from it."""
         self._session: AgentSession[Any] | None = None
         self._listeners = EventListeners()
         self._tasks: set[asyncio.Task[Any]] = set()

@@ -16,7 +16,7 @@ from livekit.agents.telemetry import gen_ai, tracer
 from livekit.agents.voice import SpeechHandle
 from livekit.agents.voice.agent_activity import _SpeechHandleContextVar
 from livekit.agents.voice.events import EventTypes
-from livekit.agents.voice.io import AudioOutput
+from livekit.agents.voice.io import AudioOutput, PlaybackFinishedEvent
 from livekit.rtc import EventEmitter
 from opentelemetry.trace import Span
 
@@ -227,11 +227,15 @@ class CallSession(AgentSession[U]):
 
     tap_output: Callable[[AudioOutput], AudioOutput] | None = None
     """Wraps the audio output, which livekit sets while the session starts."""
+    on_playback_finished: Callable[[PlaybackFinishedEvent], None] | None = None
+    """Called when a reply was played or interrupted, before livekit reads the event."""
 
     def _on_audio_output_changed(self) -> None:
         output = self.output.audio
         if self.tap_output is not None and output is not None:
-            self.output._audio_sink = self.tap_output(output)
+            self.output._audio_sink = output = self.tap_output(output)
+        if self.on_playback_finished is not None and output is not None:
+            output.on("playback_finished", event_handler(self.on_playback_finished))
         super()._on_audio_output_changed()
 
     @property

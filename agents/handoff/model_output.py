@@ -128,11 +128,6 @@ def redact_arguments(raw: str, given: dict[str, Any], redact_output: Callable[[s
     >>> given = {"name": "secret", "by": 2}
     >>> redact_arguments(json.dumps(given), given, lambda text: text.replace("secret", "[x]"))
     '{"name": "[x]", "by": 2}'
-
-    Args:
-        raw: The arguments as JSON.
-        given: The arguments, parsed.
-        redact_output: Redacts a text.
     """
     if redact_output is str:
         return raw

@@ -24,6 +24,7 @@ from agents.handoff.model_output import (
     without_instruction_tags,
 )
 from agents.handoff.replies import Replies, verbatim_text
+from agents.handoff.tools import Action
 from agents.handoff.user_turns import UserTurns
 
 logger = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class ModelRequests:
             may_transfer = not agent.is_opening and active.hops < call.policy.handoffs_per_turn
             offered, groups = agent.tool_groups(
                 tools,
-                None if none else _offers_now(agent, call.shared.state),
+                None if none else _offers_now(agent, call),
                 may_transfer=may_transfer,
                 may_go_back=bool(active.trail),
             )
@@ -220,8 +221,14 @@ def _named(what: str, function: Callable[_P, _T]) -> Callable[_P, _T]:
     return named
 
 
-def _offers_now(agent: AgentBase[Any, Any], state: Any) -> tuple[Any, ...]:
-    return _named(f"offers_now of {agent.name}", lambda: tuple(agent.offers_now(state)))()
+def _offers_now(agent: AgentBase[Any, Any], call: AnyCall) -> tuple[Any, ...]:
+    def offered() -> tuple[Any, ...]:
+        tools = agent.offers_now(call.shared.state)
+        return tuple(
+            tool for tool in tools if not issubclass(tool, Action) or tool.is_available(call)
+        )
+
+    return _named(f"offers_now of {agent.name}", offered)()
 
 
 def _redact_chunk(

@@ -6,17 +6,14 @@ an open microphone and push-to-talk at any time.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Literal
 
-from livekit import rtc
-from livekit.agents.utils import aio
-from livekit.agents.utils.audio import silence_frame
 from livekit.agents.voice import AgentSession
-from livekit.agents.voice.io import AudioInput
 from livekit.agents.voice.turn import TurnHandlingOptions
 
+from agents.handoff.audio import GatedInput
 from agents.handoff.call_base import AnyCall
 from agents.handoff.replies import Replies
 from agents.handoff.speech import UserSpeech
@@ -47,12 +44,6 @@ _NOTED_S = 0.5
 _HANDOFF_S = 5.0
 """How long a commit waits for a handoff under way, in seconds."""
 
-_SILENCE_S = 0.8
-"""The silence that follows a turn's audio, in seconds: longer than the silence after which voice
-activity detection and speech-to-text end an utterance. It is sent at once."""
-
-_SILENT_FRAME_S = 0.05
-
 _MANUAL: Any = {"mode": "fixed", "min_delay": 0.0, "max_delay": 0.0}
 """Endpointing of turns that the user ends: livekit-agents 1.8.9 would wait for the delay."""
 
@@ -64,68 +55,6 @@ class NoTurn(Refused):
 
     def __init__(self) -> None:
         super().__init__("No turn was started: call start_turn first.")
-
-
-class GatedInput(AudioInput):
-    """An audio input that passes frames on only while it is open.
-
-    Args:
-        source: The microphone.
-        spawn: Runs the task that reads the source; its owner cancels it.
-        is_open: Whether it is open at first.
-        tap: Called with every frame that is passed on.
-    """
-
-    def __init__(
-        self,
-        source: AudioInput,
-        spawn: Callable[[Coroutine[Any, Any, None]], object],
-        *,
-        is_open: bool,
-        tap: Callable[[rtc.AudioFrame], None] = lambda frame: None,
-    ) -> None:
-        super().__init__(label="push-to-talk", source=source)
-        self.frames = 0
-        """How many frames the source has produced."""
-        self._microphone = source
-        self._spawn = spawn
-        self._open = is_open
-        self._tap = tap
-        self._last: rtc.AudioFrame | None = None
-        """The last frame that was passed on since it was opened."""
-        self._passed = aio.Chan[rtc.AudioFrame]()
-        self._reading = False
-
-    async def __anext__(self) -> rtc.AudioFrame:
-        """Return the next frame that is passed on."""
-        if not self._reading:
-            self._reading = True
-            self._spawn(self._read())
-        return await self._passed.__anext__()
-
-    def open(self) -> None:
-        """Pass frames on."""
-        self._open = True
-
-    def close(self) -> None:
-        """Pass no more frames on, except a silence that ends the utterance under way."""
-        self._open = False
-        last, self._last = self._last, None
-        if last is not None and not self._passed.closed:
-            for _ in range(round(_SILENCE_S / _SILENT_FRAME_S)):
-                frame = silence_frame(_SILENT_FRAME_S, last.sample_rate, last.num_channels)
-                self._passed.send_nowait(frame)
-
-    async def _read(self) -> None:
-        try:
-            async for frame in self._microphone:
-                self.frames += 1
-                if self._open:
-                    self._last = frame
-                    self._tap(frame)
-                    self._passed.send_nowait(frame)
-        finally:
-            self._passed.close()
 
 
 class PushToTalk:

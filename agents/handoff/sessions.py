@@ -22,15 +22,14 @@ from livekit.agents.voice.io import AudioInput, AudioOutput
 from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 from livekit.agents.voice.turn import TurnHandlingOptions
 
-from agents.handoff.audio_tap import AudioTap, TappedOutput
+from agents.handoff.audio import AudioTap, GatedInput, NoiseSuppressor, TappedOutput
 from agents.handoff.call import Call
 from agents.handoff.events import EndReason, Event, HandedOver, Heard, Said, ToolUsed
 from agents.handoff.handoffs import Models
 from agents.handoff.livekit_workarounds import CallSession, event_handler
-from agents.handoff.noise import NoiseSuppressor
 from agents.handoff.policy import C, S
-from agents.handoff.push_to_talk import GatedInput, MicrophoneMode, PushToTalk
-from agents.handoff.speech import RedactingSTT
+from agents.handoff.push_to_talk import MicrophoneMode, PushToTalk
+from agents.handoff.redacting_stt import RedactingSTT
 
 logger = logging.getLogger(__name__)
 
@@ -212,6 +211,7 @@ async def start_speech(
         session_close_transcript_timeout=0.0,  # input after the end is ignored
         user_away_timeout=None,  # a call's events say when the user's turn began
     )
+    session.on_playback_finished = call.speech_output.playback_finished
     if tap is not None:
         call.user_speech.tap = tap
         session.tap_output = partial(TappedOutput, tap=tap)

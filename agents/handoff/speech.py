@@ -1,45 +1,19 @@
-"""Speech in a call: transcripts of the user's, and the agents' replies spoken aloud.
+"""The user's speech in a call: its transcripts, kept until their turn ends.
 
 livekit-agents 1.8.9 drops a finished turn during a handoff ("skipping user input, speech scheduling
 is paused") and while a reply may not be interrupted. Here the transcripts are kept until they are
-passed to the call. It stops a reply whose speech fails, its tools included, and shows nothing of
-it. Here the text is shown.
+passed to the call.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
-from livekit import agents as livekit_agents
-from livekit import rtc
-from livekit.agents import (
-    DEFAULT_API_CONNECT_OPTIONS,
-    NOT_GIVEN,
-    APIConnectOptions,
-    ModelSettings,
-    NotGivenOr,
-)
-from livekit.agents.language import LanguageCode
-from livekit.agents.stt import (
-    STT,
-    AvailabilityChangedEvent,
-    RecognizeStream,
-    SpeechData,
-    SpeechEvent,
-    SpeechEventType,
-    STTCapabilities,
-    STTError,
-)
-from livekit.agents.tts import TTS
-from livekit.agents.utils import AudioBuffer, aio
 from livekit.agents.voice import ErrorEvent, UserStateChangedEvent
-from livekit.agents.voice.events import ConversationItemAddedEvent
 
-from agents.handoff.audio_tap import AudioTap
+from agents.handoff.audio import AudioTap, SpeechOutput
 from agents.handoff.call_base import AnyCall
 from agents.handoff.replies import Replies
 from agents.handoff.user_turns import UserTurns
@@ -51,113 +25,11 @@ UNCLEAR = "unclear"
 """The key in a transcript's metadata of a model that heard words and does not trust them: the user is
 asked again."""
 
-AUDIO_TIMEOUT_S = 6.0
-"""How long a model may return no audio for complete text before it has failed, in seconds."""
-
-RETRY_AFTER_S = 30.0
-"""How long a failed model is not retried, in seconds; until then text is shown at once."""
-
-_SILENCE_S = 0.02
-"""The length of the silence that is played for text without audio, in seconds."""
-
 TURN_END_TIMEOUT_S = 4.0
 """How long final transcripts wait for the end of their turn until they are accepted, in seconds."""
 
 _MAX_EXTENSIONS = 3
 """How many times the timeout is extended while the user is reported to be speaking."""
-
-_ONCE = APIConnectOptions(max_retry=0)
-"""The wrapped model retries by itself."""
-
-
-class SpeechOutput:
-    """The speech of one call's agents, and whether it works."""
-
-    def __init__(self, call: AnyCall, replies: Replies) -> None:
-        self._call, self._replies = call, replies
-        self.lost: Callable[[], None] | None = None
-        """Called when speech input or output has failed and the user cannot read text."""
-        self._suspended_until: float | None = None
-        self._may_retry = False
-
-    def on_lost(self, callback: Callable[[], None]) -> None:
-        """Call a function when speech has failed, instead of showing what cannot be said."""
-        self.lost = callback
-
-    async def speak(
-        self, agent: livekit_agents.Agent, text: AsyncIterable[str], settings: ModelSettings
-    ) -> AsyncIterator[rtc.AudioFrame]:
-        """Speak a text, or play a short silence in its place.
-
-        The silence must not be empty: livekit-agents 1.8.9 shows only what was played, and a reply
-        without audio was not.
-        """
-        if self._suspended_until is None or _now() >= self._suspended_until:
-            try:
-                async for frame in _frames(agent, text, settings):
-                    self._suspended_until = None
-                    self._may_retry = True
-                    yield frame
-            except Exception as error:  # the text is shown instead
-                logger.error(
-                    "text-to-speech failed: %s", type(error).__name__, extra={"agent": agent.id}
-                )
-                self._failed()
-            else:
-                return
-        async for _ in text:  # consume all of it, so that the silence ends after the text
-            pass
-        yield self._silence(agent)
-
-    def _failed(self) -> None:
-        policy = self._call.policy
-        if self.lost is None:
-            first, self._suspended_until = self._suspended_until is None, _now() + RETRY_AFTER_S
-            if first:
-                self._replies.speak(policy.cannot_speak)
-        elif self._may_retry:
-            self._may_retry = False
-            self._replies.speak(policy.trouble)
-        else:  # it has failed twice in a row, or has never worked
-            self.lost()
-
-    def _silence(self, agent: livekit_agents.Agent) -> rtc.AudioFrame:
-        own = agent.tts if isinstance(agent.tts, TTS) else self._call.session.tts
-        rate = own.sample_rate if isinstance(own, TTS) else 24_000
-        return rtc.AudioFrame.create(rate, 1, int(rate * _SILENCE_S))
-
-
-async def _frames(
-    agent: livekit_agents.Agent, text: AsyncIterable[str], settings: ModelSettings
-) -> AsyncIterator[rtc.AudioFrame]:
-    """Yield the model's audio; time out if it returns none for the text it was given."""
-    timeout: asyncio.Timeout | None = None
-    ended = False
-
-    async def given() -> AsyncIterator[str]:
-        nonlocal ended
-        async for piece in text:
-            yield piece
-        ended = True
-        if timeout is not None and not timeout.expired():
-            timeout.reschedule(_now() + AUDIO_TIMEOUT_S)
-
-    frames = livekit_agents.Agent.default.tts_node(agent, given(), settings)
-    try:
-        while True:
-            try:
-                async with asyncio.timeout(AUDIO_TIMEOUT_S if ended else None) as timeout:
-                    frame = await anext(frames)
-            except StopAsyncIteration:
-                return
-            timeout = None
-            yield frame
-    finally:
-        await frames.aclose()
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
 
 
 class UserSpeech:
@@ -456,152 +328,3 @@ class UserSpeech:
         """Cancel the timer and drop what is left."""
         self._stop_timer()
         self._finals.clear()
-
-
-class RedactingSTT(STT[Any]):
-    """Wraps a speech-to-text model and reports its transcripts to a call.
-
-    Overriding an agent's ``stt_node`` would do the same, but livekit-agents 1.8.9 then opens a new
-    stream at every handoff and loses what the user says meanwhile; the stream of an ``STT`` is kept.
-
-    Args:
-        model: A streaming speech-to-text model; not closed here.
-        user_speech: Redacts every transcript.
-    """
-
-    def __init__(self, model: STT[Any], user_speech: UserSpeech) -> None:
-        # Word timings would carry unredacted words, so they are switched off.
-        super().__init__(capabilities=replace(model.capabilities, aligned_transcript=False))
-        self._label = model.label
-        self._inner = model
-        self._user_speech = user_speech
-        model.on("metrics_collected", self._forward_metrics)
-        model.on("error", self._failed)
-        model.on("stt_availability_changed", self._availability_changed)
-
-    @property
-    def model(self) -> str:
-        """The name of the wrapped model."""
-        return self._inner.model
-
-    @property
-    def provider(self) -> str:
-        """The provider of the wrapped model."""
-        return self._inner.provider
-
-    @property
-    def capabilities(self) -> STTCapabilities:
-        """The capabilities of the wrapped model, except word timings."""
-        return replace(self._inner.capabilities, aligned_transcript=False)
-
-    def stream(
-        self,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
-    ) -> RecognizeStream:
-        """Open a stream."""
-        inner = self._inner.stream(language=language, conn_options=conn_options)
-        return _RedactingStream(self, inner, self._user_speech)
-
-    def prewarm(self) -> None:
-        """Let the wrapped model connect."""
-        self._inner.prewarm()
-
-    def detach(self) -> None:
-        """Unsubscribe from the wrapped model."""
-        self._inner.off("metrics_collected", self._forward_metrics)
-        self._inner.off("error", self._failed)
-        self._inner.off("stt_availability_changed", self._availability_changed)
-
-    async def _recognize_impl(
-        self,
-        buffer: AudioBuffer,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions,
-    ) -> SpeechEvent:
-        event = await self._inner.recognize(buffer, language=language, conn_options=conn_options)
-        return redact_event(event, self._user_speech)
-
-    def _update_session_keyterms(self, keyterms: list[str]) -> None:
-        self._inner._update_session_keyterms(keyterms)
-
-    def _push_conversation_item(self, ev: ConversationItemAddedEvent) -> None:
-        self._inner._push_conversation_item(ev)
-
-    def _forward_metrics(self, *metrics: Any) -> None:
-        self.emit("metrics_collected", *metrics)
-
-    def _failed(self, error: STTError) -> None:
-        if error.recoverable:  # livekit-agents 1.8.9 connects again and sends no audio twice
-            self._user_speech.interrupted()
-
-    def _availability_changed(self, event: AvailabilityChangedEvent) -> None:
-        if not event.available:  # livekit-agents 1.8.9 sends the fallback later audio only
-            self._user_speech.interrupted()
-
-
-_TRANSCRIPTS = (
-    SpeechEventType.FINAL_TRANSCRIPT,
-    SpeechEventType.INTERIM_TRANSCRIPT,
-    SpeechEventType.PREFLIGHT_TRANSCRIPT,
-)
-
-
-def redact_event(event: SpeechEvent, user_speech: UserSpeech) -> SpeechEvent:
-    """Return an event with its first alternative redacted, and no others."""
-    if event.type == SpeechEventType.START_OF_SPEECH:
-        user_speech.speech_started()
-    if event.type not in _TRANSCRIPTS:
-        return replace(event, alternatives=[])
-    # livekit-agents 1.8.9 reads the first one of every transcript.
-    heard = event.alternatives[0] if event.alternatives else SpeechData(LanguageCode(""), "")
-    if event.type == SpeechEventType.FINAL_TRANSCRIPT:
-        unclear = heard.metadata is not None and heard.metadata.get(UNCLEAR)
-        if unclear:
-            user_speech.not_understood()
-        text = user_speech.final_transcript("" if unclear else heard.text)
-    else:
-        text = user_speech.interim_transcript(heard.text)
-    redacted = SpeechData(
-        language=heard.language,
-        text=text,
-        start_time=heard.start_time,
-        end_time=heard.end_time,
-        confidence=heard.confidence,
-        speaker_id=heard.speaker_id,
-        is_primary_speaker=heard.is_primary_speaker,
-    )
-    return replace(event, alternatives=[redacted])
-
-
-class _RedactingStream(RecognizeStream):
-    def __init__(self, stt: RedactingSTT, inner: RecognizeStream, user_speech: UserSpeech) -> None:
-        super().__init__(stt=stt, conn_options=_ONCE)
-        self._inner_stream = inner
-        self._user_speech = user_speech
-
-    async def _metrics_monitor_task(self, event_aiter: AsyncIterable[SpeechEvent]) -> None:
-        async for _ in event_aiter:  # the wrapped model reports its own metrics
-            pass
-
-    async def _run(self) -> None:
-        inner = self._inner_stream
-        inner.start_time_offset = self.start_time_offset
-
-        async def forward() -> None:
-            async for given in self._input_ch:
-                if isinstance(given, self._FlushSentinel):
-                    inner.flush()
-                else:
-                    inner.push_frame(given)
-            inner.end_input()
-
-        forwarding = asyncio.create_task(forward())
-        try:
-            async for event in inner:
-                self._event_ch.send_nowait(redact_event(event, self._user_speech))
-        finally:
-            await aio.cancel_and_wait(forwarding)
-            await inner.aclose()

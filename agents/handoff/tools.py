@@ -12,14 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, Final, Generic, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, Protocol, TypeAlias
 
 from livekit.agents import RunContext, function_tool
 from livekit.agents.llm import RawFunctionTool
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from agents.handoff.policy import C, S
-from state.shared import Command
+from state.shared import Command, Refused
 
 TRANSFER_BACK: Final = "transfer_back"
 """The tool of a handoff to the agent that handed the user over."""
@@ -78,6 +78,11 @@ class Action(BaseModel, ABC):
     tool failed or a handoff is pending. If the agent has spoken already, no further reply
     follows."""
 
+    @classmethod
+    def is_available(cls, call: Any) -> bool:
+        """Whether its model may be offered it in a call now; it must not block."""
+        return True
+
     @abstractmethod
     async def run(self, call: Any) -> str:
         """Do it and return what the model is told.
@@ -113,6 +118,22 @@ class SlowAction(Action):
         return self._key
 
 
+class TelephoneLine(Protocol):
+    """The telephone line of a call, by which its user can be put through to a person."""
+
+    @property
+    def reaches_person(self) -> bool:
+        """Whether a person can be called now."""
+        ...
+
+    def put_through(self, reason: str) -> None:
+        """Have the user put through once the reply under way has been spoken.
+
+        Args:
+            reason: Why they want a person.
+        """
+
+
 class EndCall(Action):
     """End the call, when the user says goodbye or wants nothing more. Then say goodbye in one sentence."""
 
@@ -124,6 +145,31 @@ class EndCall(Action):
         """End the call after the goodbye."""
         call.close_after_reply("agent_ended")
         return "The call ends after your next sentence: say goodbye."
+
+
+class PutThrough(Action):
+    """Put a caller through to a person, when they ask for one. In the same sentence ask them to hold the line."""
+
+    op: Literal["put_through"] = "put_through"
+    reason: Annotated[
+        str, Field(description="Why, in a few words for that person.", min_length=1, max_length=280)
+    ]
+
+    goes_last: ClassVar[bool] = True
+
+    @classmethod
+    def is_available(cls, call: Any) -> bool:
+        """Only on a telephone, and only while a person can be reached."""
+        line: TelephoneLine | None = call.line
+        return line is not None and line.reaches_person
+
+    async def run(self, call: Any) -> str:
+        """Have the user put through once the reply under way has been spoken."""
+        line: TelephoneLine | None = call.line
+        if line is None or not line.reaches_person:
+            raise Refused("Nobody can be reached by telephone just now.", reason="nobody_there")
+        line.put_through(self.reason)
+        return "The caller is put through after your next sentence: ask them to hold the line."
 
 
 Tool: TypeAlias = type[Command[Any, Any]] | type[Read[Any, Any]] | type[Action]

@@ -16,8 +16,7 @@ from types import CodeType
 from livekit.agents.voice import AgentStateChangedEvent, SpeechCreatedEvent, SpeechHandle
 
 from agents.handoff.call_base import AnyCall
-from agents.handoff.events import Heard, Spent, TurnWithdrawn, YourTurn
-from agents.handoff.latency import Latency, TurnClock
+from agents.handoff.events import Heard, Latency, Spent, TurnClock, TurnWithdrawn, YourTurn
 from agents.handoff.policy import ANSWER_KINDS
 from agents.handoff.replies import Replies
 from state.shared import Refused

@@ -12,9 +12,6 @@ class Clock:
     >>> clock().isoformat()
     '2026-11-20T19:20:00-05:00'
 
-    Args:
-        start: The initial time, aware.
-
     Raises:
         ValueError: The time is naive.
     """

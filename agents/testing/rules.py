@@ -119,9 +119,6 @@ class RulesLLM(PlayedLLM):
 
     It sees what any model sees, plays the rules of the agent whose name comes first in the
     instructions, and takes for each unanswered message the first rule that applies.
-
-    Args:
-        rules: The rules.
     """
 
     def __init__(self, rules: Rules) -> None:

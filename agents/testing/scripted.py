@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from livekit.agents import DEFAULT_API_CONNECT_OPTIONS, NOT_GIVEN, APIConnectOptions, NotGivenOr
+from livekit.agents import DEFAULT_API_CONNECT_OPTIONS, APIConnectOptions
 from livekit.agents.llm import (
     LLM,
     ChatChunk,
@@ -17,7 +17,6 @@ from livekit.agents.llm import (
     FunctionToolCall,
     LLMStream,
     Tool,
-    ToolChoice,
 )
 
 
@@ -119,24 +118,18 @@ class PlayedLLM(LLM[Any], ABC):
         chat_ctx: ChatContext,
         tools: list[Tool] | None = None,
         conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
-        parallel_tool_calls: NotGivenOr[bool] = NOT_GIVEN,
-        tool_choice: NotGivenOr[ToolChoice] = NOT_GIVEN,
-        extra_kwargs: NotGivenOr[dict[str, Any]] = NOT_GIVEN,
+        **others: Any,
     ) -> LLMStream:
-        """Answer with the next step."""
-        name, step = self.step(chat_ctx, [tool.id for tool in tools or ()], extra_kwargs or {})
-        return _PlayedStream(
-            self, step, name, chat_ctx=chat_ctx, tools=tools or [], conn_options=conn_options
-        )
+        """Answer with the next step; arguments as ``LLM.chat``."""
+        settings = others.get("extra_kwargs") or {}
+        name, step = self.step(chat_ctx, [tool.id for tool in tools or ()], settings)
+        return _PlayedStream(step, name, self, chat_ctx, tools or [], conn_options)
 
 
 class ScriptedLLM(PlayedLLM):
     """Plays its steps in order, one for each request.
 
     A request after the last step fails, and so does ``finished()`` while steps are left.
-
-    Args:
-        script: The steps.
     """
 
     def __init__(self, script: Iterable[Step]) -> None:
@@ -192,10 +185,9 @@ class ScriptedLLM(PlayedLLM):
 class _PlayedStream(LLMStream):
     def __init__(
         self,
-        llm: PlayedLLM,
         step: Step,
         name: str,
-        *,
+        llm: PlayedLLM,
         chat_ctx: ChatContext,
         tools: list[Tool],
         conn_options: APIConnectOptions,

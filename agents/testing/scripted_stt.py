@@ -7,10 +7,8 @@ from typing import Any
 from livekit import rtc
 from livekit.agents import (
     DEFAULT_API_CONNECT_OPTIONS,
-    NOT_GIVEN,
     APIConnectionError,
     APIConnectOptions,
-    NotGivenOr,
 )
 from livekit.agents.language import LanguageCode
 from livekit.agents.stt import (
@@ -68,10 +66,7 @@ class ScriptedSTT(STT[Any]):
         return "testing"
 
     def stream(
-        self,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+        self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS, **others: Any
     ) -> RecognizeStream:
         """Open a stream."""
         self.opened += 1
@@ -124,13 +119,7 @@ class ScriptedSTT(STT[Any]):
         for stream in self._streams:
             stream.wake()
 
-    async def _recognize_impl(
-        self,
-        buffer: AudioBuffer,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions,
-    ) -> SpeechEvent:
+    async def _recognize_impl(self, buffer: AudioBuffer, **others: Any) -> SpeechEvent:
         if self.broken:
             raise APIConnectionError("the speech-to-text model is broken", retryable=False)
         frames = buffer if isinstance(buffer, list) else [buffer]

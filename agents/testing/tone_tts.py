@@ -43,11 +43,9 @@ class ToneTTS(TTS[Any]):
         """Its provider, for logs and metrics."""
         return "testing"
 
-    def synthesize(
-        self, text: str, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS
-    ) -> ChunkedStream:
-        """Synthesize a whole text."""
-        return self._synthesize_with_stream(text, conn_options=conn_options)
+    def synthesize(self, text: str, **how: Any) -> ChunkedStream:
+        """Speak a whole text; arguments as ``TTS.synthesize``."""
+        return self._synthesize_with_stream(text, **how)
 
     def stream(
         self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS

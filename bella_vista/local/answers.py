@@ -17,11 +17,11 @@ from state.allergens import (
 )
 from state.contact import postcode_in
 from state.errors import OrderError
-from state.hours import hours_text, is_open, next_opening, opening_spans
+from state.hours import KINDS, earliest, hours_text, is_open, next_opening, opening_spans
 from state.menu import Combo, Dish, Menu, Section
 from state.menu.model import WEEKDAYS
 from state.menu.words import stems
-from state.money import Cents, shown
+from state.money import Cents, parse, shown
 from state.times import said_time
 
 
@@ -46,12 +46,14 @@ class Answers:
         """
         subject = asked.subject
         match asked.kind:
+            case "price" if asked.aspect == "under":
+                return self._under(asked)
             case "price" if asked.words in ("cheapest", "dearest"):
                 return self._extreme(asked)
             case "price":
                 return self._price(asked, order)
-            case "contents" if asked.words == "spicy":
-                return self._spicy(subject)
+            case "contents" if asked.aspect:
+                return self._told_of(subject, asked.aspect)
             case "contents":
                 allergies = [str(one) for one in order.get("allergies") or ()]
                 return joined(self._contents(subject), self.against(subject, allergies))
@@ -76,12 +78,12 @@ class Answers:
                 return self._percent(asked.words, order)
             case "total":
                 return self._itemised(order) if order.get("items") else so_far(order)
+            case "order" if asked.aspect == "number":
+                return say("order number", number=order.get("number"))
             case "order":
                 return so_far(order)
             case "service":
-                ready = (order.get("fulfilment") or {}).get("ready")
-                told = self._service() if order.get("number") is None else ""
-                return self._area(asked.words) or joined(say("order ready", ready=ready), told)
+                return self._area(asked.words) or self._service(asked.aspect, order, now)
             case "payment":
                 return self._payment(asked.words)
             case "facts" if subject == "coupons":
@@ -107,9 +109,7 @@ class Answers:
     # -- prices --------------------------------------------------------------------------------------
 
     def _extreme(self, asked: Asked) -> str:
-        section = self._menu.section(asked.subject) if asked.subject else None
-        dishes = section.dishes if section is not None else self._menu.dishes
-        priced = [(min(dish.prices.values()), dish) for dish in dishes if dish.available]
+        priced = self._priced(asked.subject)
         if not priced:
             return self._section(asked.subject)
         pick = max if asked.words == "dearest" else min
@@ -117,6 +117,17 @@ class Answers:
         names = [dish.name for price, dish in priced if price == amount]
         several = " several" if len(names) > 1 else ""
         return say(f"price extreme{several}", names=some(names), price=self._money(amount))
+
+    def _priced(self, section: str | None) -> list[tuple[Cents, Dish]]:
+        """Return what is to be had of one section, or of all, with the least that each costs."""
+        of_it = self._menu.section(section) if section else None
+        dishes = of_it.dishes if of_it is not None else self._menu.dishes
+        return [(min(dish.prices.values()), dish) for dish in dishes if dish.available]
+
+    def _under(self, asked: Asked) -> str:
+        most = parse(asked.words or "0", self._house.currency)
+        names = [dish.name for price, dish in self._priced(asked.subject) if price <= most]
+        return say("price under", names=some(names), price=self._money(most))
 
     def _price(self, asked: Asked, order: Mapping[str, Any]) -> str:
         item = self._item(asked.subject)
@@ -199,26 +210,25 @@ class Answers:
         )
         return told or say("contents nothing", name=item.name)
 
-    def _spicy(self, name: str | None) -> str:
-        """Say what the menu tells of how spicy a dish is: its description, or a choice of it."""
+    def _told_of(self, name: str | None, aspect: str) -> str:
+        """Say what the menu tells of how spicy or how big a dish is: its description, or a choice of it."""
         item = self._item(name)
-        if not isinstance(item, Dish):
-            return say("spicy which")
-        words = {
-            *stems(item.description or ""),
-            *(word for one in item.contains for word in stems(one)),
-        }
-        hot = {word for one in words_of("spicy words") for word in stems(one)}
-        groups = [
+        if item is None:
+            return say(f"{aspect} which")
+        contains, groups = (
+            (item.contains, self._menu.groups(item)) if isinstance(item, Dish) else ((), ())
+        )
+        told = say("contents", name=item.name, description=item.description, contains=contains)
+        of_it = {word for one in words_of(f"words of {aspect}") for word in stems(one)}
+        told_by = [
             group.name
-            for group in self._menu.groups(item)
-            if any(hot & {*stems(choice.name)} for choice in group.choices)
-            and hot & {*stems(group.name)}
+            for group in groups
+            if any(of_it & {*stems(choice.name)} for choice in group.choices)
+            and of_it & {*stems(group.name)}
         ]
-        told = say("contents", name=item.name, description=item.description, contains=item.contains)
-        if groups:
-            return joined(told, say("contents choices", groups=groups))
-        return told if hot & words else say("spicy", name=item.name)
+        if told_by:
+            return joined(told, say("contents choices", groups=told_by))
+        return told if of_it & {*stems(told)} else say(aspect, name=item.name)
 
     def _like(self, name: str | None) -> str:
         """Name the dishes of the same section that share most with one."""
@@ -350,16 +360,17 @@ class Answers:
 
     def _day(self, day: str | None, now: datetime) -> str:
         """Say the hours of one day: "are you open tomorrow?"."""
-        if day is None or day == "today":
+        if day is None:
             return ""
-        ahead = 1 if day == "tomorrow" else (WEEKDAYS.index(day) - now.weekday()) % 7
+        near = {"now": 0, "today": 0, "tomorrow": 1}
+        ahead = near[day] if day in near else (WEEKDAYS.index(day) - now.weekday()) % 7
         on = now.date() + timedelta(days=ahead)
         spans = [
             f"{_clock(begin)} to {_clock(end)}" for begin, end in opening_spans(self._house, on)
         ]
         midnight = datetime.combine(on, datetime.min.time(), tzinfo=now.tzinfo)
         opening = next_opening(self._house, midnight)
-        called = day if day == "tomorrow" else f"on {day.capitalize()}"
+        called = ("today", "tomorrow")[ahead] if day in near else f"on {day.capitalize()}"
         again = said_time(opening, now) if opening is not None else None
         return say("hours day", day=called, spans=spans, opening=again)
 
@@ -372,19 +383,40 @@ class Answers:
             return say("pay as card" if "card" in ways else "pay not by", words=words, ways=ways)
         return say("pay yes by" if words in ways else "pay not by", method=words, ways=ways)
 
-    def _service(self) -> str:
-        house, delivery = self._house, self._house.delivery
-        pickup = house.pickup
-        terms = ""
-        if delivery is not None:
-            # With an "and" the digits might be those of a card.
-            area = [f"to {', '.join(delivery.postcodes)}"] if delivery.postcodes else []
-            fee = [f"for {self._money(delivery.fee)}"] if delivery.fee else []
-            least = [f"from {self._money(delivery.minimum)}"] if delivery.minimum else []
-            terms = " ".join((*area, f"in about {delivery.lead_minutes} minutes", *fee, *least))
+    def _service(self, aspect: str | None, order: Mapping[str, Any], now: datetime) -> str:
+        """Say how food is had: all of it, or the fee, the minimum, the area or the wait that was asked for."""
+        pickup, delivery = self._house.pickup, self._house.delivery
+        ready = say("order ready", ready=(order.get("fulfilment") or {}).get("ready"))
+        if ready and (aspect == "wait" or order.get("number") is not None):
+            return ready
+        if aspect == "wait":
+            lead = {
+                **({"pickup": pickup.lead_minutes} if pickup is not None else {}),
+                **({"delivery": delivery.lead_minutes} if delivery is not None else {}),
+            }
+            if is_open(self._house, now):
+                return say("wait", **lead)
+            times = ((one, earliest(self._house, one, now)) for one in KINDS if one in lead)
+            return say("wait closed", **{one: said_time(at, now) for one, at in times})
+        if delivery is None:
+            minutes = pickup.lead_minutes if pickup else None
+            return joined(say("service pickup", minutes=minutes), say("service delivery not"))
+        fee = self._money(delivery.fee) if delivery.fee else None
+        least = self._money(delivery.minimum) if delivery.minimum else None
+        # With an "and" the digits might be those of a card.
+        area = ", ".join(delivery.postcodes) or None
+        if aspect in ("fee", "minimum", "area") and (aspect != "area" or area):
+            return say(f"service {aspect}", fee=fee, minimum=least, area=area)
+        terms = (
+            area and f"to {area}",
+            f"in about {delivery.lead_minutes} minutes",
+            fee and f"for {fee}",
+            least and f"from {least}",
+        )
         return joined(
+            ready,
             say("service pickup", minutes=pickup.lead_minutes if pickup else None),
-            say("service delivery", terms=terms) if terms else say("service delivery not"),
+            say("service delivery", terms=" ".join(filter(None, terms))),
             "" if pickup else say("service pickup not"),
         )
 

@@ -207,7 +207,8 @@ class Dialogue:
         said = next((one.id for one in reversed(scene.dialogue) if not one.by_guest), "")
         if last != question or went_on:
             times = 1
-        elif not said.endswith(_NOT_SAID):  # of several messages each is answered in one reply
+        # Of several messages each is answered in one reply, and a question of the guest's comes first.
+        elif not (said.endswith(_NOT_SAID) or now.heard.answers):
             times += 1
         if not question or subject in _OPEN or not move.asks.endswith(("?", ".")):
             return move

@@ -147,6 +147,14 @@ class Policy(ABC):
         calls = tuple(self._calls(now))
         if calls:
             return Move(calls=calls)
+        if _puts_through(now):
+            asked = next((one for one in now.heard.commands if one.op == "call_person"), None)
+            reason = (
+                asked.fields["reason"] if asked is not None else "The guest asked for a person."
+            )
+            return Move(
+                self._said(now), (call("put_through", reason=reason),), say("person connecting")
+            )
         if self.leaves(now) and now.scene.can("end_call"):
             return Move(self._said(now), (call("end_call"),), self.farewell(now))
         return Move(self._said(now), asks=self.ask(now))
@@ -191,6 +199,8 @@ class Policy(ABC):
 
     def _common(self, now: Situation) -> list[ToolCall]:
         made = drafts(now, *_COMMON)
+        if _puts_through(now):
+            return [one for one in made if one.name != "call_person"]
         if now.meant("status") and now.stage in ORDERING:  # it cannot be late yet
             made = [one for one in made if one.name != "call_person"]
         if any(one.name == "call_person" for one in made) or not now.scene.can("call_person"):
@@ -264,6 +274,12 @@ _COMMON = frozenset({"set_customer", "add_allergy", "add_note", "call_person"})
 def call(tool: str, /, **arguments: Any) -> ToolCall:
     """Make a tool call."""
     return ToolCall(tool, arguments)
+
+
+def _puts_through(now: Situation) -> bool:
+    """Whether the guest wants a person and can be put through to one."""
+    offered = now.scene.can("put_through") and now.tried("put_through") is None
+    return offered and now.meant("human")
 
 
 def drafts(now: Situation, *ops: str) -> list[ToolCall]:

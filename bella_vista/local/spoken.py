@@ -8,11 +8,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bella_vista.local.english import lexicon
-from bella_vista.local.english.everyday import EVERYDAY
 from bella_vista.local.english.numbers import TENS, UNITS
 from bella_vista.local.english.sampling import Sampler, Unsayable
 from bella_vista.local.english.talking import blocks
-from bella_vista.local.english.vocabulary import COMMON, FOODS
+from bella_vista.local.english.vocabulary import COMMON, EVERYDAY, FOODS
 from state.menu import Dish, Menu
 from state.menu.words import plural
 

@@ -25,11 +25,7 @@ class StartLimiter:
         self._refill_scheduled = False
 
     async def wait_to_start(self, identity: str) -> None:
-        """Wait until a call may start; returns at once unless many have started in this tick.
-
-        Args:
-            identity: The caller.
-        """
+        """Wait until a call may start; returns at once unless many have started in this tick."""
         if self._left > 0 and not self._waiting:
             self._left -= 1
             self._schedule_refill()

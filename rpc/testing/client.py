@@ -31,11 +31,7 @@ class Received:
 
 
 class FakeClient:
-    """A participant in a fake room, controlled by a test.
-
-    Args:
-        identity: The identity.
-    """
+    """A participant in a fake room, controlled by a test."""
 
     def __init__(self, identity: str) -> None:
         self.identity = identity

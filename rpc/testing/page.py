@@ -18,11 +18,7 @@ _NO_LIMITS = Limits(at_once=100_000, per_second=1e9)
 
 
 class FakeConversation:
-    """A conversation that only records what it hears.
-
-    Args:
-        speaker: The active agent.
-    """
+    """A conversation that only records what it hears."""
 
     def __init__(self, speaker: str = "agent") -> None:
         self.turn = 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from state.errors import ChoiceMissing, ChoiceNotPossible, SoldOut
 from state.menu.model import EXTRA, NO, ON_THE_SIDE, Choice, Chosen, Dish, OptionGroup, Portion
-from state.menu.saying import Modification, Speech, Target
+from state.menu.saying import DishVocabulary, Modification, Target
 from state.menu.words import stems
 from state.money import Cents
 
@@ -59,7 +59,7 @@ class Chooser:
             group.name: {choice.name: at for at, choice in enumerate(group.choices)}
             for group in groups
         }
-        self._speech = Speech(dish, self.groups, others)
+        self._vocabulary = DishVocabulary(dish, self.groups, others)
 
     def choose(self, size: str | None, words: Sequence[str]) -> tuple[Chosen, ...]:
         """Return the modifications that the words mean; see ``Menu.choose``."""
@@ -67,7 +67,7 @@ class Chooser:
             raise self._not_possible(words[_MOST_WORDS], "That is too much for one dish.")
         selection = _Selection()
         for text in words:
-            for said in self._speech.understand(text):
+            for said in self._vocabulary.understand(text):
                 self._take(said, selection)
         chosen = [
             self._changed(content, selection.contents[content], size)
@@ -171,7 +171,7 @@ class Chooser:
         if said.marks.exact in group.amounts:
             return said.marks.exact
         if said.marks.times <= 2:
-            kin = self._speech.kin_of(amount)
+            kin = self._vocabulary.kin_of(amount)
             known = (word for word in group.amounts if stems(word) in kin)
             found = amount if amount in group.amounts else next(known, None)
             if found is not None:
@@ -235,7 +235,7 @@ class Chooser:
         return _chosen(name=content, amount=amount, price=price)
 
     def _called(self, group: OptionGroup, choice: Choice) -> str | None:
-        return self._speech.called(Target(choice.name, group, choice))
+        return self._vocabulary.called(Target(choice.name, group, choice))
 
     def _missing(self, group: OptionGroup) -> ChoiceMissing:
         possible = [choice.name for choice in group.choices if choice.available]
@@ -250,7 +250,7 @@ class Chooser:
     def _not_possible(
         self, words: str, why: str, group: OptionGroup | None = None
     ) -> ChoiceNotPossible:
-        return self._speech.not_possible(words, why, group)
+        return self._vocabulary.not_possible(words, why, group)
 
     def _sold_out(self, group: OptionGroup, choice: Choice) -> SoldOut:
         near = [other.name for other in group.choices if other.available][:5]

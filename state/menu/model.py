@@ -238,8 +238,9 @@ class Restaurant(MenuPart):
     phone: Phrase | None = Field(default=None, description="The telephone number guests call.")
     transfer_to: TransferTo | None = Field(
         default=None,
-        description="Where a caller is transferred when there is no speech for them: a telephone number with"
-        " its country (+12125550142), or a SIP address (sip:desk@example.com).",
+        description="Where a caller is put through to a person in the opening hours, and transferred when there"
+        " is no speech for them: a telephone number with its country (+12125550142), or a SIP address"
+        " (sip:desk@example.com).",
     )
     address: Phrase | None = Field(default=None, description="The address.")
     hours: Needed[Hours] = Field(default=Hours(), description="The opening hours.")

@@ -57,7 +57,7 @@ class Modification:
     marks: Marks
 
 
-class Speech:
+class DishVocabulary:
     """The vocabulary of one dish.
 
     Args:

@@ -164,7 +164,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredState:
     """A state as loaded from its journal.
 
     Args:
@@ -205,9 +205,6 @@ class Stored:
     def read(self, kind: type[S]) -> S:
         """Parse the present state.
 
-        Args:
-            kind: Its model.
-
         Raises:
             JournalFault: It does not read back as it was written.
         """
@@ -241,9 +238,6 @@ class Listed:
 
     def read(self, kind: type[S]) -> S:
         """Parse the present state.
-
-        Args:
-            kind: Its model.
 
         Raises:
             JournalFault: It cannot be read, or does not read back as it was written.

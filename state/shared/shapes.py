@@ -75,11 +75,7 @@ def shape_of(kind: type[BaseModel]) -> Shape:
 
 @cache
 def model_faults(kind: type[BaseModel]) -> tuple[str, ...]:
-    """List why a model cannot be a state's: the models in it, as far as its types tell, that are not frozen.
-
-    Args:
-        kind: The model.
-    """
+    """List why a model cannot be a state's: the models in it, as far as its types tell, that are not frozen."""
     return tuple(
         f"{name} is not frozen: declare model_config = ConfigDict(frozen=True) in it"
         for name in sorted(
@@ -89,11 +85,7 @@ def model_faults(kind: type[BaseModel]) -> tuple[str, ...]:
 
 
 class Guard:
-    """A snapshot of a state's lists, sets and mappings, to detect edits in place.
-
-    Args:
-        state: The state.
-    """
+    """A snapshot of a state's lists, sets and mappings, to detect edits in place."""
 
     def __init__(self, state: BaseModel) -> None:
         found: list[_Container] = []

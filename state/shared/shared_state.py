@@ -38,7 +38,7 @@ from state.shared.journal import (
     Entry,
     Gate,
     Journal,
-    Stored,
+    StoredState,
     VersionTaken,
     present_gate,
     to_the_end,
@@ -173,7 +173,7 @@ class SharedState(Generic[S, C]):
 
     @staticmethod
     def restored(
-        stored: Stored, kind: type[N], context: X, *, wait_s: float = WAIT_S
+        stored: StoredState, kind: type[N], context: X, *, wait_s: float = WAIT_S
     ) -> "SharedState[N, X]":
         """Create a shared state from a stored one.
 
@@ -221,7 +221,7 @@ class SharedState(Generic[S, C]):
         """
         _demand_frozen(type(new))
 
-        def check(stored: Stored) -> None:
+        def check(stored: StoredState) -> None:
             stored.read(type(new))
 
         try:

@@ -1,6 +1,7 @@
 """What staff set for the house: the rules of a call that runs, the menu, and the words for it."""
 
 import asyncio
+import logging
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -242,6 +243,21 @@ def test_what_a_later_release_stored_is_no_reason_to_fail(stored: object) -> Non
     assert not house_of(live)().paused
 
 
+def test_single_dishes_are_taken_off_and_put_back() -> None:
+    service = Service()
+    service.live.values = {"house": {"sold_out": ["Grandma's Trifle", "Cannoli"]}}
+
+    service.staff_set(add_sold_out=["tiramisu", "Cannoli"])
+    added = service.live.values
+    service.staff_set(remove_sold_out=["Grandma's Trifle", "cannoli", "Diavola"])
+
+    assert added["house"]["sold_out"] == ["Grandma's Trifle", "Cannoli", "Tiramisu"]  # type: ignore[index,call-overload]
+    assert service.live.values == {"house": {"paused": False, "sold_out": ["Tiramisu"]}}
+    for field in ("add_sold_out", "remove_sold_out"):
+        with pytest.raises(NotOnMenu):
+            service.staff_set(**{field: ["Sushi"]})
+
+
 class Shelf:
     """A store whose settings a test plays."""
 
@@ -280,6 +296,7 @@ async def test_while_staffs_settings_cannot_be_read_the_last_known_ones_count(
     failure: Exception | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("agents.app.live.READ_S", 0.01)
+    caplog.set_level(logging.INFO)
     service = Service()
     service.live.read_from(Shelf({"house": {"sold_out": ["Tiramisu"]}}, failure, failure))  # type: ignore[arg-type]
     with pytest.raises(SoldOut):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.benchmarks import (
+    aloud,
     commits,
     crowds,
     imports,
@@ -37,6 +38,7 @@ class Plan:
         rooms: What is done in rooms of a LiveKit server.
         pages: What is done on the restaurant's page.
         spoken: Lines that are said aloud, on each kind of line.
+        aloud: Spoken calls on each side.
     """
 
     rounds: int
@@ -49,6 +51,7 @@ class Plan:
     rooms: Rooms
     pages: Pages
     spoken: int
+    aloud: int
 
 
 FULL = Plan(
@@ -62,6 +65,7 @@ FULL = Plan(
     rooms=Rooms(rounds=16, turns=40, flood=10_000, floods=2, kills=10, rooms=50),
     pages=Pages(visits=5, edits=60, words=15, lines=30),
     spoken=239,
+    aloud=20,
 )
 QUICK = Plan(
     rounds=1,
@@ -74,6 +78,7 @@ QUICK = Plan(
     rooms=Rooms(rounds=1, turns=2, flood=300, floods=1, kills=1, rooms=2),
     pages=Pages(visits=1, edits=2, words=1, lines=3),
     spoken=2,
+    aloud=1,
 )
 
 GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
@@ -86,6 +91,7 @@ GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
     "commits": lambda plan: commits.measure(plan.commits),
     "understanding": lambda plan: understanding.measure(plan.lines),
     "rooms": lambda plan: rooms.measure(plan.rooms),
+    "aloud": lambda plan: aloud.measure(plan.aloud),
     "page": lambda plan: pages.measure(plan.pages),
     "speech": lambda plan: hearing.measure(plan.spoken),
 }

@@ -94,7 +94,7 @@ class ByHand:
         self.model = model
         self.userdata = userdata
         self._first = first
-        self._session: AgentSession[Any] = AgentSession(
+        self._session = self.session(
             userdata=userdata,
             llm=model,
             vad=None,
@@ -107,13 +107,21 @@ class ByHand:
         self._session.on("conversation_item_added", self._on_item)
         self._session.on("agent_state_changed", self._on_state)
 
+    def session(self, **how: Any) -> AgentSession[Any]:
+        """Make the session."""
+        return AgentSession(**how)
+
+    def say(self, words: str) -> None:
+        """Have the words answered."""
+        self._session.generate_reply(user_input=words)
+
     async def open(self) -> None:
         await self._session.start(self._first, session_host=False, record=False)
         await self._answered
 
     async def hears(self, words: str) -> None:
         self._spoken, self._answered = False, asyncio.get_running_loop().create_future()
-        self._session.generate_reply(user_input=words)
+        self.say(words)
         await self._answered
 
     def said(self) -> list[str]:

@@ -1,5 +1,6 @@
 """The benchmarks run, and a figure that misses its budget is said to. No time is judged here."""
 
+import re
 import select
 import shutil
 import sqlite3
@@ -14,7 +15,7 @@ from examples.clinic.visit import ClinicState
 from state.order import OrderState, Stage
 from state.shared import Journal, SqlStore
 from tests.agents.hotel import Stay
-from tests.benchmarks import crowds, long_calls
+from tests.benchmarks import aloud, crowds, long_calls
 from tests.benchmarks.__main__ import main
 from tests.benchmarks.applications import APPLICATIONS, EACH, HOTEL, TWELVE_TURNS, WARM, Application
 from tests.benchmarks.by_hand import clinic as clinic_by_hand
@@ -77,6 +78,17 @@ def test_a_quick_run_in_rooms_fills_its_tables(
     assert "From a killed process to the next agent's answer" in said
     assert "2 rooms of one machine's worker" in said
     assert said.splitlines()[-1].endswith(" of 13")
+
+
+def test_a_quick_run_aloud_times_the_first_sound_of_each_kind(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["aloud", "--quick"])
+
+    said = capsys.readouterr().out
+    for kind in aloud.KINDS:
+        assert re.search(rf"^{kind}, p95 .* \d+\.\d", said, re.MULTILINE)
+    assert said.splitlines()[-1].endswith(" of 7")
 
 
 @pytest.mark.timeout(300)  # a worker, a web server and a browser are started

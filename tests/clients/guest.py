@@ -10,6 +10,7 @@
 
 import asyncio
 import json
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -62,8 +63,8 @@ class Browser:
         Args:
             width: The width of the page, in pixels.
             height: Its height, in pixels.
-            context: More of playwright's ``newContext``: ``colorScheme``, ``permissions``, ``locale``;
-                and ``script``, which is run before the page's own.
+            context: More of playwright's ``newContext``: ``colorScheme``, ``permissions``, ``locale``; ``speaks``
+                gives them a microphone that tests speak into, and ears; ``script`` is run before the page's own.
         """
         self._guests += 1
         guest = Guest(self, f"guest {self._guests}")
@@ -145,6 +146,25 @@ class Guest:
         await self.see(".line.newest:not(.by-user) .said", words)
         await self.see(".dock.yours")
 
+    async def hold(self, name: str) -> None:
+        """Press a button and keep it pressed, until ``release``."""
+        await self.do("hold", name=name)
+
+    async def release(self) -> None:
+        await self.do("release")
+
+    async def speak(self, wav: bytes) -> None:
+        """Speak into the microphone, to the end of the sound; for a guest with ``speaks=True``."""
+        await self.do("speak", wav=b64encode(wav).decode())
+
+    async def hear_sound(self) -> None:
+        """Wait until the page's loudspeaker is as loud as a voice; for a guest with ``speaks=True``."""
+        await self.do("loudness", level=0.02)
+
+    async def hear_silence(self) -> None:
+        """Wait until it is silent."""
+        await self.do("loudness", level=-0.001)
+
     async def shot(self, name: str, *, whole: bool = False) -> Path:
         """Keep a screenshot."""
         SHOTS.mkdir(parents=True, exist_ok=True)
@@ -152,21 +172,28 @@ class Guest:
         await self.do("shot", path=str(path), whole=whole)
         return path
 
-    async def axe(self) -> list[str]:
-        """Return what axe finds wrong with the page as it is."""
-        found: list[str] = await self.do("axe")
+    async def axe(self, *without: str) -> list[str]:
+        """Return what axe finds wrong with the page as it is, without some of its rules."""
+        found: list[str] = await self.do("axe", without=without)
         return found
 
 
 @asynccontextmanager
-async def guests(seconds: float = LONG_S) -> AsyncIterator[Browser]:
+async def guests(*flags: str, seconds: float = LONG_S) -> AsyncIterator[Browser]:
     """Have a browser.
 
     Args:
+        flags: More flags of Chromium's command line.
         seconds: How long anything may take, in seconds.
     """
     driver = await asyncio.create_subprocess_exec(
-        *(node_program(), "web/tests/driver.mjs", chromium_program(), str(int(seconds * 1000))),
+        *(
+            node_program(),
+            "web/tests/driver.mjs",
+            chromium_program(),
+            str(int(seconds * 1000)),
+            *flags,
+        ),
         cwd=CLIENTS,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

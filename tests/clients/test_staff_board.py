@@ -13,6 +13,7 @@ from state.commands import StartPreparing
 from tests.agents.app.web.conftest import HASH, PASSWORD, Serve, Site, serve
 from tests.agents.app.web.test_staff import placed
 from tests.clients.browser import PageError, browser, serving
+from tests.clients.guest import guests
 from tests.livekit import until
 
 __all__ = ["serve"]  # a fixture
@@ -78,3 +79,35 @@ async def test_staff_see_orders_as_they_come_and_advance_them(
             assert house["paused"] is True
             await page.call("logout")
             assert (page.snapshot["status"], page.snapshot["states"]) == ("login", [])
+
+
+async def test_the_board_reads_well_in_the_dark_on_a_phone_and_in_german(
+    serve: Serve, built: Path
+) -> None:
+    looks: dict[str, dict[str, Any]] = {
+        "dark": {"colorScheme": "dark"},
+        "phone": {"width": 390, "height": 844, "locale": "de-DE", "colorScheme": "dark"},
+        "forced": {"width": 390, "height": 844, "forcedColors": "active"},
+    }
+    async with (
+        serve(staff_password_hash=HASH, web_page=built) as site,
+        listening(site) as address,
+        guests() as browser,
+    ):
+        order = await placed(site)
+        for look, context in looks.items():
+            cook = await browser.guest(**context)
+            await cook.goto(f"{address}/staff")
+            german = look == "phone"
+            await cook.fill("Passwort" if german else "Password", PASSWORD)
+            await cook.press("Anmelden" if german else "Log in")
+            await cook.see(".rail h3", order.state.order_number)
+            await cook.shot(f"staff-{look}")
+
+            # Where the browser chooses the colours, axe cannot judge them.
+            assert await cook.axe(*(["color-contrast"] if look == "forced" else [])) == []
+            wide = "document.documentElement.scrollWidth > innerWidth"
+            assert not await cook.evaluate(wide)
+            assert await cook.evaluate("document.documentElement.lang") == (
+                "de" if german else "en"
+            )

@@ -17,6 +17,7 @@ APP: Mapping[str, tuple[str, ...]] = {
     "agents.app.parts": (
         "Changes",
         "CommandLine",
+        "CallSummary",
         "Comment",
         "Fields",
         "Forgetting",

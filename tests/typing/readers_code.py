@@ -22,11 +22,11 @@ from agents.handoff import (
     talk,
 )
 from agents.testing import Conversation, Request, ScriptedLLM, Step, Turn, calls, says
-from state.shared import Applied, Command, SharedState, SqlStore, Stored
+from state.shared import Applied, Command, SharedState, SqlStore, StoredState
 from tests.typing.hotel_stay import BookNights, House, Reception, Stay, Wake, can_sleep
 
 
-async def the_state(store: SqlStore, stored: Stored) -> None:
+async def the_state(store: SqlStore, stored: StoredState) -> None:
     shared = SharedState(Stay(), House())
 
     assert_type(shared, SharedState[Stay, House])

@@ -82,7 +82,6 @@ class ConsoleConversation:
     store: SqlStore | None = None
     lost: Lost | None = None
     live: LiveSettings = field(default_factory=LiveSettings)
-    """How the call has lost its state, if it has."""
     unheard: OSError | None = None
     """Why stdout can no longer be written to."""
 

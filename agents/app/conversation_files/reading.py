@@ -111,10 +111,6 @@ def is_conversation_name(path: Path) -> bool:
 def load_conversation(app: AnyApp, path: Path) -> ConversationFile:
     """Read a conversation from a file.
 
-    Args:
-        app: The application.
-        path: The file.
-
     Raises:
         ConversationFaults: Everything that is wrong with it.
     """
@@ -123,11 +119,6 @@ def load_conversation(app: AnyApp, path: Path) -> ConversationFile:
 
 def parse_conversation(app: AnyApp, text: str, path: Path) -> ConversationFile:
     """Read a conversation from a text.
-
-    Args:
-        app: The application.
-        text: The text.
-        path: The file it is for.
 
     Raises:
         ConversationFaults: Everything that is wrong with it.

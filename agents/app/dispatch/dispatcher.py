@@ -71,10 +71,6 @@ class AgentJob:
     def of(cls, info: RunningJobInfo, noun: str = "state") -> "AgentJob":
         """Describe a job of this worker.
 
-        Args:
-            info: The job.
-            noun: The application's name for a state.
-
         Raises:
             MetadataFaults: Its metadata is invalid, so it never served a call.
         """

@@ -101,11 +101,7 @@ class JobMonitor:
         self._over.add(job_id)
 
     def leave_when_over(self, pool: Any) -> None:
-        """Signal every job to leave its room when its call is over.
-
-        Args:
-            pool: The worker's process pool.
-        """
+        """Signal every job to leave its room when its call is over."""
         for process in getattr(pool, "processes", ()):
             if process.running_job is not None and process.pid is not None:
                 with suppress(ProcessLookupError):
@@ -113,11 +109,7 @@ class JobMonitor:
 
     @staticmethod
     def running(pool: Any) -> set[str]:
-        """Return the ids of the jobs whose processes are alive.
-
-        Args:
-            pool: The worker's process pool.
-        """
+        """Return the ids of the jobs whose processes are alive."""
         jobs = (process.running_job for process in getattr(pool, "processes", ()))
         return {info.job.id for info in jobs if info is not None}
 

@@ -28,12 +28,7 @@ FAILED = 1
 
 
 def run_doctor(app: AnyApp, **options: str | None) -> int:
-    """Run all checks; returns the exit code.
-
-    Args:
-        app: The application.
-        options: The command line's options.
-    """
+    """Run all checks; returns the exit code."""
     findings, settings, wrong = check_settings(app, **options)
     secrets = settings.secrets if settings is not None else ()
     log_to_stderr(secrets)

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from agents.app.app import AnyApp
 from agents.app.doctor.findings import ANSWER_TIMEOUT, Finding, fault, ok, warning
 from agents.app.importing import missing_extra
-from agents.app.models.speech import (
+from agents.app.models.speech_settings import (
     HEARS_CARDS,
     missing_for_speech,
     model_hears,
@@ -19,10 +19,15 @@ from agents.app.models.speech import (
     stt_provider,
     tts_provider,
 )
-from agents.app.setting_values import LOCAL, OF_OPENAI, OPENAI_REALTIME, SCRIPT, needs_key
+from agents.app.setting_values import (
+    LOCAL,
+    OF_OPENAI,
+    OPENAI_REALTIME,
+    OPENAI_URL,
+    SCRIPT,
+    needs_key,
+)
 from agents.app.settings import AppSettings
-
-_OPENAI_URL = "https://api.openai.com/v1"
 
 
 async def check_models(app: AnyApp, settings: AppSettings) -> list[Finding]:
@@ -72,7 +77,7 @@ async def _check_model(
 ) -> Finding:
     if key is None and needs_key(base_url):
         return fault(about, "no key is set: put it into OPENAI_API_KEY")
-    url = (base_url or _OPENAI_URL).rstrip("/")
+    url = (base_url or OPENAI_URL).rstrip("/")
     headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key is not None else {}
     try:
         async with (

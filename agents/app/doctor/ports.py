@@ -1,7 +1,8 @@
-"""Checks whether a worker can bind its ports."""
+"""Checks whether ports can be bound."""
 
 import socket
 from contextlib import closing, suppress
+from dataclasses import dataclass
 
 import aiohttp
 
@@ -9,24 +10,38 @@ from agents.app.doctor.findings import ANSWER_TIMEOUT, Finding, fault, ok
 from agents.app.settings import AppSettings
 
 
+@dataclass(frozen=True)
+class Program:
+    """A program of ours that may have a port already: its answer holds this value under this key."""
+
+    name: str
+    port: int
+    path: str
+    key: str
+    value: str
+
+
 async def check_ports(settings: AppSettings) -> list[Finding]:
     """Check a worker's ports; a running worker of ours may have them."""
-    findings = [
-        await _check_port(
-            settings, "health port", settings.health_port, settings.variable("health_port")
-        )
+    host, health = settings.health_host, settings.health_port
+    worker = Program("worker", health, "worker", "agent_name", settings.agent_name)
+    return [
+        await check_port(f"{kind} port", host, port, settings.variable(f"{kind}_port"), worker)
+        for kind, port in (("health", health), ("metrics", settings.metrics_port))
+        if port is not None
     ]
-    if settings.metrics_port is not None:
-        findings.append(
-            await _check_port(
-                settings, "metrics port", settings.metrics_port, settings.variable("metrics_port")
-            )
-        )
-    return findings
 
 
-async def _check_port(settings: AppSettings, about: str, port: int, variable: str) -> Finding:
-    host = settings.health_host
+async def check_port(about: str, host: str, port: int, variables: str, ours: Program) -> Finding:
+    """Check one port.
+
+    Args:
+        about: Its name.
+        host: The address that it is bound to.
+        port: The port; 0 is any free one.
+        variables: The settings to change.
+        ours: The program that may have it.
+    """
     if port == 0:
         return ok(about, "any free port")
     try:
@@ -35,20 +50,19 @@ async def _check_port(settings: AppSettings, about: str, port: int, variable: st
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind((host, port))
     except OSError as error:
-        if await _is_a_worker(settings):
-            return ok(about, f"{port}: in use by a running worker")
-        return fault(about, f"{host}:{port} cannot be bound ({error.strerror}): set {variable}")
+        if await _answers(host, ours):
+            return ok(about, f"{port}: in use by a running {ours.name}")
+        return fault(about, f"{host}:{port} cannot be bound ({error.strerror}): set {variables}")
     return ok(about, f"{port} is free")
 
 
-async def _is_a_worker(settings: AppSettings) -> bool:
-    """Whether a worker of ours answers on the health port."""
-    host = "127.0.0.1" if settings.health_host == "0.0.0.0" else settings.health_host
+async def _answers(host: str, program: Program) -> bool:
+    host = "127.0.0.1" if host == "0.0.0.0" else host
     with suppress(aiohttp.ClientError, TimeoutError, OSError, ValueError):
         async with (
             aiohttp.ClientSession(timeout=ANSWER_TIMEOUT) as session,
-            session.get(f"http://{host}:{settings.health_port}/worker") as answer,
+            session.get(f"http://{host}:{program.port}/{program.path}") as answer,
         ):
             told = await answer.json(content_type=None)
-            return isinstance(told, dict) and told.get("agent_name") == settings.agent_name
+            return isinstance(told, dict) and told.get(program.key) == program.value
     return False

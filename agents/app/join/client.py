@@ -54,12 +54,7 @@ _LEFT_LIMIT_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class SaidText:
-    """An agent said something.
-
-    Args:
-        agent: The agent that has spoken, if known.
-        text: The complete text.
-    """
+    """An agent, if known which, said this complete text."""
 
     agent: str | None
     text: str
@@ -67,33 +62,21 @@ class SaidText:
 
 @dataclass(frozen=True, slots=True)
 class HeardText:
-    """The agent has heard the user say something.
-
-    Args:
-        text: The complete text.
-    """
+    """The agent has heard the user say this complete text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnNotice:
-    """It is the user's turn, or no longer.
-
-    Args:
-        data: The notice's payload.
-    """
+    """It is the user's turn, or no longer, as the notice's payload says."""
 
     data: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class StateNotice:
-    """The state has changed.
-
-    Args:
-        version: Its new version.
-    """
+    """The state has changed; this is its new version."""
 
     version: int
 
@@ -118,22 +101,14 @@ class AgentJoined:
 
 @dataclass(frozen=True, slots=True)
 class AgentLeft:
-    """The last agent has left, and no other came in time.
-
-    Args:
-        by_itself: Whether it left deliberately, having finished.
-    """
+    """The last agent has left, by itself if it had finished, and no other came in time."""
 
     by_itself: bool
 
 
 @dataclass(frozen=True, slots=True)
 class EndNotice:
-    """The agent reports that the call is over.
-
-    Args:
-        reason: Why.
-    """
+    """The agent reports that the call is over, and why."""
 
     reason: EndReason
 

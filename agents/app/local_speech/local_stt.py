@@ -14,11 +14,9 @@ from typing import Any, TypeVar
 from livekit import rtc
 from livekit.agents import (
     DEFAULT_API_CONNECT_OPTIONS,
-    NOT_GIVEN,
     APIConnectionError,
     APIConnectOptions,
     APIError,
-    NotGivenOr,
 )
 from livekit.agents.language import LanguageCode
 from livekit.agents.stt import (
@@ -36,6 +34,7 @@ from livekit.agents.vad import VAD, VADEventType, VADStream
 from agents.app.declaration import attempt
 from agents.app.local_speech.language_models import OPEN, LanguageModels
 from agents.app.local_speech.recognizer import RATE, SURE, Recognized, Recognizer
+from agents.app.local_speech.sound_faults import sound_fault
 from agents.handoff import UNCLEAR
 
 logger = logging.getLogger(__name__)
@@ -101,10 +100,7 @@ class LocalSTT(STT[Any]):
         self.expected = kind
 
     def stream(
-        self,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+        self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS, **others: Any
     ) -> RecognizeStream:
         """Open a stream."""
         return _LocalStream(self, conn_options)
@@ -166,13 +162,7 @@ class LocalSTT(STT[Any]):
         """Let the thread end."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _recognize_impl(
-        self,
-        buffer: AudioBuffer,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions,
-    ) -> SpeechEvent:
+    async def _recognize_impl(self, buffer: AudioBuffer, **others: Any) -> SpeechEvent:
         recognizer, expected = await self.recognizer(), self.expected
         sound = _at_our_rate(merge_frames(buffer))
 
@@ -203,6 +193,8 @@ class _LocalStream(RecognizeStream):
         self._before_s = 0.0
         self._piece: list[rtc.AudioFrame] = []
         self._piece_s = 0.0
+        self._utterance = bytearray()
+        """The sound of the present utterance so far."""
         self._passed_s = 0.0
         """How much sound has passed, in seconds."""
         self._begun_s: float | None = None
@@ -271,6 +263,7 @@ class _LocalStream(RecognizeStream):
 
     async def _begin(self) -> None:
         self._begun_s, self._failed = self._passed_s - self._before_s, False
+        self._utterance.clear()
         self._spoken_at_s = self._passed_s
         recognizer, expected = await self._local.recognizer(), self._local.expected
         await self._try(lambda: recognizer.begin(expected))
@@ -286,6 +279,7 @@ class _LocalStream(RecognizeStream):
     async def _listen(self) -> None:
         sound = b"".join(bytes(frame.data) for frame in self._piece)
         self._piece, self._piece_s = [], 0.0
+        self._utterance += sound
         recognizer = await self._local.recognizer()
         await self._try(lambda: recognizer.listen(sound))
 
@@ -305,10 +299,19 @@ class _LocalStream(RecognizeStream):
         begun_s = self._begun_s or 0.0
         self._gather()
         found = await self._end()
+        if found.words and self._is_faulty():
+            found, self._failed = Recognized(), True
         event = self._local.event(found, self.start_time_offset + begun_s)
         if self._failed:
             event.alternatives[0].metadata = {UNCLEAR: True}
         self._event_ch.send_nowait(event)
+
+    def _is_faulty(self) -> bool:
+        """Whether words would be guessed from the sound of the utterance; the log says why."""
+        fault = sound_fault(bytes(self._utterance), RATE)
+        if fault is not None:
+            logger.warning("the user's sound %s", fault)
+        return fault is not None
 
     async def _try(self, work: Callable[[], T]) -> T | None:
         """Have the recogniser do something; if it fails, only this utterance is lost."""

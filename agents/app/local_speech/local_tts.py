@@ -17,11 +17,7 @@ _PAUSE_S = 0.1
 
 
 class LocalTTS(TTS[Any]):
-    """Text-to-speech on this machine: each sentence is spoken as soon as it is complete.
-
-    Args:
-        voice: The voice.
-    """
+    """Text-to-speech on this machine: each sentence is spoken as soon as it is complete."""
 
     def __init__(self, voice: Voice) -> None:
         times = isinstance(voice, Espeak)
@@ -42,11 +38,9 @@ class LocalTTS(TTS[Any]):
         """Its provider, for logs and metrics."""
         return "local"
 
-    def synthesize(
-        self, text: str, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS
-    ) -> ChunkedStream:
-        """Speak a whole text."""
-        return self._synthesize_with_stream(text, conn_options=conn_options)
+    def synthesize(self, text: str, **how: Any) -> ChunkedStream:
+        """Speak a whole text; arguments as ``TTS.synthesize``."""
+        return self._synthesize_with_stream(text, **how)
 
     def stream(
         self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS

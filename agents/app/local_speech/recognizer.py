@@ -86,9 +86,6 @@ class Recognizer:
 
     Its methods block, each for a small part of the sound's length; they may be called in any
     thread, and wait for one another.
-
-    Args:
-        models: The language models.
     """
 
     def __init__(self, models: LanguageModels) -> None:

@@ -31,7 +31,7 @@ class VoiceFault(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class Synthesized:
     """A text as sound.
 
     Args:
@@ -61,7 +61,7 @@ class Espeak:
         self.rate = _library().rate
         _library().check(self._voice)
 
-    async def speak(self, text: str) -> Spoken:
+    async def speak(self, text: str) -> Synthesized:
         """Speak a text; stops soon after it is cancelled.
 
         Raises:
@@ -100,7 +100,7 @@ class Flite:
         if self._voice not in known:
             raise VoiceFault(f'flite has no voice "{self._voice}": it has {", ".join(known)}')
 
-    async def speak(self, text: str) -> Spoken:
+    async def speak(self, text: str) -> Synthesized:
         """Speak a text; the program is killed when it is cancelled.
 
         Raises:
@@ -115,7 +115,7 @@ class Flite:
             sound = _read(made)
         if len(sound) < _WAV_HEADER:
             raise VoiceFault("flite made no sound")
-        return Spoken(sound[_WAV_HEADER:])
+        return Synthesized(sound[_WAV_HEADER:])
 
     async def _run(self, *arguments: str) -> None:
         process = await asyncio.create_subprocess_exec(
@@ -314,11 +314,11 @@ class _Library:
         if self._library.espeak_SetVoiceByProperties(ctypes.byref(wanted)) != _OK:
             raise VoiceFault(f'espeak-ng has no voice "{voice}": espeak-ng --voices=en lists them')
 
-    def speak(self, text: str, voice: str, stopped: threading.Event) -> Spoken:
+    def speak(self, text: str, voice: str, stopped: threading.Event) -> Synthesized:
         with self._lock:
             self._sound, self._words, self._stopped = bytearray(), [], stopped
             if stopped.is_set():
-                return Spoken(b"")
+                return Synthesized(b"")
             self._set(voice)
             said = _without_controls(text).encode("utf-8") + b"\0"
             wrong = self._library.espeak_Synth(
@@ -326,7 +326,7 @@ class _Library:
             )
             if wrong != _OK:
                 raise VoiceFault(f"espeak-ng failed with code {wrong}")
-            return Spoken(bytes(self._sound), tuple(self._words))
+            return Synthesized(bytes(self._sound), tuple(self._words))
 
     def _take(self, samples: Any, count: int, events: Any) -> int:
         if self._stopped.is_set():

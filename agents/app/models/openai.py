@@ -16,7 +16,7 @@ from livekit.agents.llm import LLM, ChatChunk, FallbackAdapter, LLMError
 from livekit.plugins import openai
 from pydantic import SecretStr
 
-from agents.app.setting_values import needs_key
+from agents.app.setting_values import OPENAI_URL, key_text, needs_key
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.handoff import ModelFailure, why_model_failed
 
@@ -26,9 +26,6 @@ RETRIES = 2
 """How often a single model is retried after a quick failure: after 0.1 s, then after 1 s."""
 
 _LOCAL_SHARE = 0.5
-
-_NO_KEY = "no-key"
-"""The key for a server that needs none: the client requires a value."""
 
 _CUT = {
     "length": "its reply was cut off at the longest it may be",
@@ -58,8 +55,8 @@ class OpenAIModel(openai.LLM):
     ) -> None:
         super().__init__(
             model=model,
-            api_key=api_key.get_secret_value() if api_key is not None else _NO_KEY,
-            base_url=base_url or "https://api.openai.com/v1",
+            api_key=key_text(api_key),
+            base_url=base_url or OPENAI_URL,
             timeout=httpx.Timeout(attempt_s),
         )
         self.reply_limit_s = attempt_s

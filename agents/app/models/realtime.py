@@ -19,29 +19,21 @@ from typing import Any
 import aiohttp
 from livekit.agents import (
     DEFAULT_API_CONNECT_OPTIONS,
-    NOT_GIVEN,
     APIConnectionError,
     APIConnectOptions,
     APIStatusError,
     APITimeoutError,
-    NotGivenOr,
 )
 from livekit.agents.llm import (
     LLM,
     ChatChunk,
     ChatContext,
-    ChatItem,
-    ChatMessage,
     ChoiceDelta,
     CompletionUsage,
-    FunctionCall,
     FunctionToolCall,
     LLMStream,
-    RawFunctionTool,
     RealtimeError,
     Tool,
-    ToolChoice,
-    function_tool,
 )
 from livekit.agents.llm.realtime import GenerationCreatedEvent, RealtimeModelError
 from livekit.agents.utils import aio
@@ -50,11 +42,11 @@ from openai.types.realtime import AudioTranscription
 from openai.types.realtime.realtime_audio_input_turn_detection import ServerVad
 from pydantic import SecretStr
 
+from agents.app.models.realtime_history import aligned, plain_tool, split_instructions
+from agents.app.setting_values import OPENAI_URL, key_text
 from agents.handoff import ModelFailure
 
 logger = logging.getLogger(__name__)
-
-OPENAI_URL = "https://api.openai.com/v1"
 
 TRANSCRIPT_S = 2.0
 """How long a request waits for the transcript of what was just said, in seconds."""
@@ -64,8 +56,6 @@ _CANCELLED_S = 2.0
 
 _RENEW_S = 50 * 60.0
 """After how long a connection is replaced between two requests: the provider closes it after an hour."""
-
-_NO_KEY = "no-key"
 
 _CUT = {
     "max_output_tokens": "its reply was cut off at the longest it may be",
@@ -121,14 +111,14 @@ class RealtimeLLM(LLM[Any]):
                 create_response=False,
                 interrupt_response=False,
             ),
-            api_key=api_key.get_secret_value().strip() if api_key is not None else _NO_KEY,
+            api_key=key_text(api_key),
             base_url=base_url or OPENAI_URL,
             http_session=http,
             max_session_duration=None,
             # A lost connection is made again here, with the history of the next request.
             conn_options=APIConnectOptions(max_retry=0, timeout=attempt_s),
         )
-        self._conversation: Conversation | None = None
+        self._conversation: RealtimeConversation | None = None
         self._closing: set[asyncio.Task[None]] = set()
         self._requests = asyncio.Lock()
 
@@ -148,23 +138,21 @@ class RealtimeLLM(LLM[Any]):
         chat_ctx: ChatContext,
         tools: list[Tool] | None = None,
         conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
-        parallel_tool_calls: NotGivenOr[bool] = NOT_GIVEN,
-        tool_choice: NotGivenOr[ToolChoice] = NOT_GIVEN,
-        extra_kwargs: NotGivenOr[dict[str, Any]] = NOT_GIVEN,
+        **others: Any,
     ) -> LLMStream:
         """Request a reply within this model's own limits; the agent retries, ``retries`` times."""
         return _Reply(self, chat_ctx, tools or [], replace(conn_options, max_retry=0))
 
-    def conversation(self) -> "Conversation":
+    def conversation(self) -> "RealtimeConversation":
         """Return the conversation with the provider; a new one if there is none or it was lost."""
         current = self._conversation
         if current is None or current.lost is not None:
             self._retire()
-            current = self._conversation = Conversation(self._realtime)
+            current = self._conversation = RealtimeConversation(self._realtime)
         return current
 
     @asynccontextmanager
-    async def request(self) -> AsyncIterator["Conversation"]:
+    async def request(self) -> AsyncIterator["RealtimeConversation"]:
         """Hold the conversation for one request, once the last response has ended."""
         async with self._requests:
             current = self._conversation
@@ -189,12 +177,8 @@ class RealtimeLLM(LLM[Any]):
             task.add_done_callback(self._closing.discard)
 
 
-class Conversation:
-    """One connection to the provider, and its conversation.
-
-    Args:
-        model: The plugin's model.
-    """
+class RealtimeConversation:
+    """One connection to the provider, and its conversation."""
 
     def __init__(self, model: realtime.RealtimeModel) -> None:
         self.session = model.session()
@@ -327,7 +311,7 @@ class _Reply(LLMStream):
         except TimeoutError as error:
             raise APITimeoutError(retryable=False) from error
 
-    async def _respond(self, held: Conversation) -> None:
+    async def _respond(self, held: RealtimeConversation) -> None:
         instructions, rest = split_instructions(self._chat_ctx)
         made = await held.ask(rest, [plain_tool(one) for one in self._tools], instructions)
         response_id = made.response_id or ""
@@ -401,75 +385,3 @@ def _usage(usage: dict[str, Any]) -> CompletionUsage:
         prompt_cached_tokens=details.get("cached_tokens", 0),
         total_tokens=usage.get("total_tokens", 0),
     )
-
-
-def split_instructions(context: ChatContext) -> tuple[str, ChatContext]:
-    """Return the instructions a history begins with, and the rest of it."""
-    items, texts = list(context.items), []
-    while items and _is_system(items[0]):
-        first = items.pop(0)
-        texts.append(first.text_content if isinstance(first, ChatMessage) else None)
-    return "\n\n".join(filter(None, texts)), ChatContext(items)
-
-
-def _is_system(item: ChatItem) -> bool:
-    return item.type == "message" and item.role in ("system", "developer")
-
-
-def plain_tool(tool: Tool) -> Tool:
-    """Return a tool without what the realtime API refuses: it knows no strict schemas."""
-    if not isinstance(tool, RawFunctionTool) or "strict" not in tool.info.raw_schema:
-        return tool
-    schema = {name: value for name, value in tool.info.raw_schema.items() if name != "strict"}
-
-    async def never(raw_arguments: dict[str, object]) -> None:
-        raise NotImplementedError  # the agent's own tool is run
-
-    return function_tool(never, raw_schema=schema)
-
-
-def aligned(wanted: ChatContext, remote: ChatContext) -> ChatContext:
-    """Return a history whose items have the provider's ids where it has the same ones already.
-
-    Audio counts as the same as its transcripts: it stays in the conversation. Everything else that
-    the provider has and the history has not will be deleted.
-
-    Args:
-        wanted: The history.
-        remote: The provider's conversation.
-    """
-    known = {item.id for item in wanted.items}
-    own = [item for item in remote.items if item.id not in known]  # made by the provider
-    items: list[ChatItem] = []
-    for item in wanted.items:
-        if item.type not in ("message", "function_call", "function_call_output"):
-            continue
-        found = _same(item, own)
-        if found:
-            own = own[own.index(found[-1]) + 1 :]
-        items.extend(found or [item])
-    return ChatContext(items)
-
-
-def _same(item: ChatItem, own: list[ChatItem]) -> list[ChatItem]:
-    """Return the provider's items that are the same as one of ours; empty for none."""
-    if isinstance(item, FunctionCall):
-        made = (item.call_id, item.name, item.arguments)
-        for call in own:
-            if isinstance(call, FunctionCall) and (call.call_id, call.name, call.arguments) == made:
-                return [call]
-        return []
-    if not isinstance(item, ChatMessage):
-        return []
-    text = item.text_content or ""
-    messages = [one for one in own if isinstance(one, ChatMessage) and one.role == item.role]
-    for at in range(len(messages)):
-        joined, run = "", list[ChatItem]()
-        for one in messages[at:]:
-            run.append(one)
-            joined = f"{joined} {(one.text_content or '').strip()}".strip()
-            if joined == text.strip():
-                return run
-            if item.role != "user" or not text.startswith(joined):
-                break
-    return []

@@ -6,10 +6,8 @@ from typing import Any
 
 from livekit.agents import (
     DEFAULT_API_CONNECT_OPTIONS,
-    NOT_GIVEN,
     APIConnectionError,
     APIConnectOptions,
-    NotGivenOr,
 )
 from livekit.agents.language import LanguageCode
 from livekit.agents.llm import LLM, FallbackAdapter
@@ -25,7 +23,7 @@ from livekit.agents.stt import FallbackAdapter as FallbackSTT
 from livekit.agents.utils import AudioBuffer, aio
 from livekit.agents.vad import VAD
 
-from agents.app.models.realtime import Conversation, RealtimeLLM
+from agents.app.models.realtime import RealtimeConversation, RealtimeLLM
 from agents.app.models.speech import ATTEMPT_S
 from agents.handoff import UNCLEAR
 
@@ -57,11 +55,7 @@ def stt_of(model: LLM[Any], second: STT[Any] | None, vad: VAD) -> STT[Any]:
 
 
 class RealtimeSTT(STT[Any]):
-    """The transcripts of a realtime model, which is sent the user's audio.
-
-    Args:
-        model: The model.
-    """
+    """The transcripts of a realtime model, which is sent the user's audio."""
 
     def __init__(self, model: RealtimeLLM) -> None:
         super().__init__(capabilities=STTCapabilities(streaming=True, interim_results=True))
@@ -78,26 +72,17 @@ class RealtimeSTT(STT[Any]):
         """Its server's name."""
         return self._realtime.provider
 
-    def conversation(self) -> Conversation:
+    def conversation(self) -> RealtimeConversation:
         """Return the model's conversation."""
         return self._realtime.conversation()
 
     def stream(
-        self,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+        self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS, **others: Any
     ) -> RecognizeStream:
         """Open a stream: audio is sent to the model while it is open."""
         return _Stream(self, conn_options)
 
-    async def _recognize_impl(
-        self,
-        buffer: AudioBuffer,
-        *,
-        language: NotGivenOr[str] = NOT_GIVEN,
-        conn_options: APIConnectOptions,
-    ) -> SpeechEvent:
+    async def _recognize_impl(self, buffer: AudioBuffer, **others: Any) -> SpeechEvent:
         raise NotImplementedError("a realtime model transcribes streams only")
 
 
@@ -134,7 +119,7 @@ class _Stream(RecognizeStream):
                 continue
             raise APIConnectionError("the realtime model's connection was lost") from held.lost
 
-    async def _forward(self, held: Conversation) -> None:
+    async def _forward(self, held: RealtimeConversation) -> None:
         async for given in self._input_ch:
             if not isinstance(given, self._FlushSentinel):
                 held.session.push_audio(given)

@@ -70,12 +70,7 @@ class TurnTaking:
 
 
 def turn_taking(settings: AppSettings, channel: Channel) -> TurnTaking:
-    """Return the turn taking of a channel.
-
-    Args:
-        settings: The settings.
-        channel: How the user talks to us.
-    """
+    """Return the turn taking of a channel."""
     where = "phone" if channel == "phone" else "web"
     return TurnTaking(
         min_delay_s=by_channel(settings.turn_min_delay)[where],

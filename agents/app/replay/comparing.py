@@ -39,11 +39,7 @@ class Difference:
 
 
 def time_fields(state: type[BaseModel]) -> frozenset[str]:
-    """Return the names of the fields of a state, and of the models in it, that hold times.
-
-    Args:
-        state: The model of the state.
-    """
+    """Return the names of the fields of a state, and of the models in it, that hold times."""
     return frozenset(
         name
         for model in shape_of(state).models
@@ -61,8 +57,8 @@ def differences(
 ) -> Iterator[Difference]:
     """Yield every difference between the expected fields and the actual ones.
 
-    Only expected fields are compared. Lists have to be complete, in any order. Of a list's members
-    those are compared field by field that have the first expected field in common, as a name.
+    Only expected fields are compared. Lists have to be complete, in any order. An expected member
+    of a list without a match is compared with the one that has the same first field, as a name.
 
     Args:
         expected: The fields of a file.

@@ -213,11 +213,7 @@ class Recording(Generic[S, C]):
 
 
 class _TurnClock:
-    """A clock that shows the whole minute in which the turn began.
-
-    Args:
-        running: The clock that runs.
-    """
+    """A clock that shows the whole minute in which the turn began."""
 
     def __init__(self, running: Callable[[], datetime]) -> None:
         self._running = running

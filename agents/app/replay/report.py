@@ -175,12 +175,7 @@ def sums(results: Sequence[FileResult]) -> str:
 
 
 def junit(name: str, results: Sequence[FileResult]) -> bytes:
-    """Return the results as JUnit XML.
-
-    Args:
-        name: The application's name.
-        results: The conversations.
-    """
+    """Return the results as JUnit XML."""
     suite = ElementTree.Element(
         "testsuite",
         name=name,

@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from livekit import rtc
 
+from agents.app.background import BackgroundTasks
 from agents.app.rooms.presence import Presence
 from agents.app.words import too_many
 from rpc.gateway import is_too_large
@@ -59,7 +59,7 @@ class Chat:
         self._last: dict[str, asyncio.Task[None]] = {}
         self._dropped: dict[str, int] = {}
         """Dropped messages by sender, until the sender is told."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = BackgroundTasks("chat message not read")
 
     def follow(self, room: rtc.Room) -> None:
         """Subscribe to a room's chat; call it before the room is connected."""
@@ -67,9 +67,7 @@ class Chat:
 
     async def aclose(self) -> None:
         """Stop reading."""
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.aclose()
 
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
         if not identity:
@@ -77,7 +75,7 @@ class Chat:
         if self._rates.take(identity) is not None:
             self._drop(reader.info.stream_id, identity)
             return
-        task = self._spawn(self._read(reader, identity, self._last.get(identity)))
+        task = self._background.spawn(self._read(reader, identity, self._last.get(identity)))
         self._last[identity] = task
         task.add_done_callback(lambda done: self._ended(done, identity))
 
@@ -85,7 +83,7 @@ class Chat:
         known = self._dropped.get(identity, 0)
         self._dropped[identity] = known + 1
         if not known:
-            self._spawn(self._tell_dropped(stream_id, identity))
+            self._background.spawn(self._tell_dropped(stream_id, identity))
 
     async def _tell_dropped(self, stream_id: str, identity: str) -> None:
         await asyncio.sleep(TOLD_AFTER_S)
@@ -93,12 +91,6 @@ class Chat:
         logger.warning("chat rate limit exceeded, messages dropped: %d", count)
         if identity == self._presence.user:
             await self._refuse(too_many(count), f"too many {stream_id}")
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-        return task
 
     async def _read(
         self, reader: rtc.TextStreamReader, identity: str, before: "asyncio.Task[None] | None"
@@ -132,8 +124,3 @@ class Chat:
         self._rates.done(identity)
         if self._last.get(identity) is task:
             del self._last[identity]
-
-    def _done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.warning("chat message not read: %s", type(error).__name__)

@@ -67,11 +67,7 @@ class Comments(Generic[S, C]):
         self._unspoken.clear()
 
     def next(self, state: S) -> Comment | None:
-        """Return what is to be said now; the changes are dropped once it has been said.
-
-        Args:
-            state: The current state.
-        """
+        """Return what is to be said now; the changes are dropped once it has been said."""
         comment = self._made(state) if self._tries < MAX_TRIES else None
         if comment is None:
             self.discard()

@@ -10,6 +10,7 @@ from livekit.agents.llm import LLM
 from pydantic import JsonValue
 
 from agents.app.declaration import attempt
+from agents.app.models.choice import reply_limit_of
 from agents.app.parts import C, Channel, S
 from agents.app.recordings import CallRecorder, Recordings
 from agents.app.rooms.page import Page
@@ -91,7 +92,7 @@ class RoomConversation(Generic[S, C]):
         self._models = process.models()
         self.call: Call[S, C] = process.app.call(
             opened.shared,
-            think_limit_s=process.reply_limit_of(self._model, *self._models.values()),
+            think_limit_s=reply_limit_of(self._model, *self._models.values()),
             resumed=opened.resumed,
             turn=opened.prior.turn,
             preamble=f"{opened.preamble} {self.words.recorded if recorder else ''}".strip(),
@@ -106,6 +107,7 @@ class RoomConversation(Generic[S, C]):
         self._deleting: asyncio.Task[None] | None = None
         self.call.turns.own_answer = self._answer_about_recording
         self._finishing: asyncio.Task[None] | None = None
+        self._on_hold = False
         self._silence = SilenceTimer(process.silence[channel], self._remind, self._end_silent_call)
         self._stall = StallTimer(
             self.call.policy.think_limit_s + STALL_S, self._is_speaking, self._on_stalled
@@ -174,6 +176,23 @@ class RoomConversation(Generic[S, C]):
         """Stop the silence timer."""
         self._silence.stop()
 
+    def hold(self) -> None:
+        """Neither hear the user nor wait for them: they wait for somebody else."""
+        self._on_hold = True
+        self._silence.stop()
+        if self.call.can_speak:
+            self.call.session.input.set_audio_enabled(False)
+
+    def resume(self) -> None:
+        """Hear the user again, and wait for them."""
+        if not self._on_hold:
+            return
+        self._on_hold = False
+        if self.call.can_speak:
+            self.call.session.input.set_audio_enabled(True)
+        if self.call.turns.is_user_turn and self._present():
+            self._silence.start()
+
     async def finish(self) -> None:
         """Stop the session and store the transcript; clients can still read the state.
 
@@ -227,7 +246,7 @@ class RoomConversation(Generic[S, C]):
             case Said() if self._recorder is not None and not self.call.replies.preamble:
                 self._recorder.announced()
             case YourTurn():
-                if self._present():
+                if self._present() and not self._on_hold:
                     self._silence.start()
             case Ended():
                 self._on_end(event)

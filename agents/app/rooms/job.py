@@ -19,15 +19,13 @@ from agents.app.dispatch.replacement import replace_this_job
 from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
 from agents.app.live import LiveSettings
-from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
-from agents.app.models.speech import (
+from agents.app.models.choice import language_model, models_of_agents
+from agents.app.models.speech import SpeechModels, language_models_of, speech_models
+from agents.app.models.speech_settings import (
     FOR_TRYING,
     HEARS_CARDS,
-    SpeechModels,
-    language_models_of,
     missing_for_speech,
     model_hears,
-    speech_models,
     uses_local,
 )
 from agents.app.models.turn_taking import turn_taking
@@ -39,6 +37,7 @@ from agents.app.rooms.phone import end_line, is_telephone
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.rejection import RejectReason, reject_call
 from agents.app.rooms.room_job import RoomJob
+from agents.app.rooms.transfer import PhoneServer
 from agents.app.setting_values import LOCAL
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import open_store
@@ -126,6 +125,17 @@ def _transfer_to(app: App[S, C], prepared: Prepared[C]) -> str | None:
     return attempt("phone.transfer_to", None, app.phone.transfer_to, prepared.context)
 
 
+def _phone_server(ctx: JobContext, settings: AppSettings) -> PhoneServer:
+    warm, secret = settings.transfer == "warm", settings.livekit_api_secret
+    return PhoneServer(
+        ctx.api,
+        ctx._info.url,
+        settings.livekit_api_key or "",
+        secret.get_secret_value() if secret is not None else "",
+        trunk=settings.sip_outbound_trunk if warm else None,
+    )
+
+
 class _Job(Generic[S, C]):
     """One job, from its start to its end."""
 
@@ -145,6 +155,7 @@ class _Job(Generic[S, C]):
             name=ctx.job.room.name,
             job=ctx.job.id,
             metadata=metadata,
+            phones=_phone_server(ctx, prepared.settings),
         )
         self._serving: asyncio.Task[None] | None = None
 
@@ -269,7 +280,6 @@ def _process_context(
         words=settings.transcript,
         words_days=settings.transcript_days,
         agent=settings.agent_name,
-        reply_limit_of=reply_limit_of,
         live=prepared.live,
         recordings=_recordings(app, settings, app.owner_of(context)),
         measured=report_turn,

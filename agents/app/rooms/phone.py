@@ -116,8 +116,12 @@ async def end_line(
         transfer_to: A telephone number (E.164) or a SIP address; without it the caller is not
             transferred.
     """
-    if transfer_to is not None and await _transferred(server, room, identity, transfer_to):
-        return
+    if transfer_to is not None:
+        done = await transfer(server, room, identity, transfer_to)
+        if done:
+            return
+        if done is None:
+            await asyncio.sleep(MOVED_S)
     request = api.RoomParticipantIdentity(room=room, identity=identity)
     try:
         await server.room.remove_participant(request)
@@ -125,7 +129,17 @@ async def end_line(
         logger.info("phone participant already gone: %s", type(error).__name__)
 
 
-async def _transferred(server: api.LiveKitAPI, room: str, identity: str, to: str) -> bool:
+async def transfer(server: api.LiveKitAPI, room: str, identity: str, to: str) -> bool | None:
+    """Transfer a phone caller by SIP REFER; returns whether that was done.
+
+    ``None`` if the server does not report it: a caller who was transferred leaves the room then.
+
+    Args:
+        server: The LiveKit server's API.
+        room: The room's name.
+        identity: The phone participant's identity.
+        to: A telephone number (E.164) or a SIP address.
+    """
     request = api.TransferSIPParticipantRequest(
         room_name=room,
         participant_identity=identity,
@@ -139,10 +153,7 @@ async def _transferred(server: api.LiveKitAPI, room: str, identity: str, to: str
         logger.error("phone transfer failed: %s", type(error).__name__)
         return False
     if status == api.SIPTransferStatus.STS_TRANSFER_ONGOING:
-        # Servers that do not report the result answer this too; a transferred caller leaves the
-        # room.
-        await asyncio.sleep(MOVED_S)
-        return False
+        return None
     if status != api.SIPTransferStatus.STS_TRANSFER_SUCCESSFUL:
         logger.error("phone transfer failed: reported by the server")
         return False

@@ -54,8 +54,6 @@ class ProcessContext(Generic[S, C]):
         words_days: For how many days.
         agent: The agent name of dispatches, which names the rooms' leases.
         silence: How long a user may be silent, by channel.
-        reply_limit_of: Returns how long these models may be silent, in seconds, if the first says
-            so.
         user_wait_s: How long to wait for a user, in seconds.
         live: The settings that staff change while calls run.
         recordings: Keeps recordings of calls; ``None`` if they are not recorded.
@@ -74,7 +72,6 @@ class ProcessContext(Generic[S, C]):
     agent: str = "agent"
     silence: Mapping[Channel, SilencePolicy] = field(default_factory=lambda: SILENCE_POLICIES)
     models: Callable[[], Mapping[str, LLM[Any]]] = dict
-    reply_limit_of: Callable[..., float | None] = lambda *models: None
     user_wait_s: float = USER_WAIT_S
     live: LiveSettings = field(default_factory=LiveSettings)
     recordings: Recordings | None = None

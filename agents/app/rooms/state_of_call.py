@@ -123,13 +123,7 @@ async def _named(
 
 
 async def last_of(app: App[S, C], store: SqlStore, user: str) -> Sequence[dict[str, JsonValue]]:
-    """Return the commands that do a user's last state again; none if they had none, or it cannot be read.
-
-    Args:
-        app: The application.
-        store: Keeps the states.
-        user: The user's identity.
-    """
+    """Return the commands that do a user's last state again; none if they had none, or it cannot be read."""
     repeat = app.page_spec.repeat
     if repeat is None:
         return ()

@@ -10,7 +10,7 @@ from livekit.agents import JobContext, JobProcess
 
 from agents.app.app import AnyApp
 from agents.app.faults import InputError
-from agents.app.models.speech import HEARS_CARDS, missing_for_speech, model_hears
+from agents.app.models.speech_settings import HEARS_CARDS, missing_for_speech, model_hears
 from agents.app.serving.worker import PRELOADED, Worker
 from agents.app.settings import AppSettings
 
@@ -29,12 +29,7 @@ PRELOAD = (
 
 
 def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
-    """Make the worker of an application; nothing starts yet.
-
-    Args:
-        app: The application.
-        settings: Its settings.
-    """
+    """Make the worker of an application; nothing starts yet."""
     if model_hears(settings):
         logger.warning(HEARS_CARDS)
     worker = Worker(

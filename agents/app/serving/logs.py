@@ -6,7 +6,6 @@ through; of the extra fields of a library's message those known to be harmless. 
 framework and of the application are fixed texts and are kept whole.
 """
 
-import json
 import logging
 import re
 import sys
@@ -20,7 +19,7 @@ from pydantic import JsonValue
 
 from agents.app.importing import FRAMEWORK
 from agents.app.terminal.json_lines import json_line
-from agents.app.terminal.logs import is_native, log_warnings
+from agents.app.terminal.logs import SecretsFormatter, is_native, log_warnings
 
 _HARMLESS = frozenset({"exit_code", "job_id", "max_retry", "pid", "retry_count", "room"})
 _ADDED = ("error_kind", "error_places")
@@ -72,29 +71,11 @@ class RedactingFilter(logging.Filter):
         record.exc_info = record.exc_text = record.stack_info = None
 
 
-class _Lines(logging.Formatter):
-    """Formats a record as one line without the given secrets."""
-
-    def __init__(self, secrets: Sequence[str]) -> None:
-        super().__init__()
-        # Within JSON a secret appears escaped.
-        written = (json.dumps(secret, ensure_ascii=False)[1:-1] for secret in secrets)
-        self._secrets = tuple({*secrets, *written})
-
-    def format(self, record: logging.LogRecord) -> str:
-        text = self._line(record)
-        for secret in self._secrets:
-            text = text.replace(secret, "[secret]")
-        return text
-
-    def _line(self, record: logging.LogRecord) -> str:
-        raise NotImplementedError
-
-
-class JsonLines(_Lines):
+class JsonLines(SecretsFormatter):
     """One JSON object per record: ``time``, ``level``, ``logger``, ``message``, and its extra fields."""
 
-    def _line(self, record: logging.LogRecord) -> str:
+    def line(self, record: logging.LogRecord) -> str:
+        """Return the object as text."""
         said: dict[str, JsonValue] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -109,10 +90,11 @@ class JsonLines(_Lines):
         return json_line(said | beside)
 
 
-class PlainLines(_Lines):
+class PlainLines(SecretsFormatter):
     """One line per record for a developer to read; what the message says is not repeated."""
 
-    def _line(self, record: logging.LogRecord) -> str:
+    def line(self, record: logging.LogRecord) -> str:
+        """Return the line."""
         time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
         message = record.getMessage()
         text = f"{time} {record.levelname.lower():7} {message}"

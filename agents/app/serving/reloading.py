@@ -20,10 +20,10 @@ from watchfiles import Change, awatch
 from agents.app.app import AnyApp, Environment
 from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
-from agents.app.models.speech import (
+from agents.app.models.speech import language_models_of
+from agents.app.models.speech_settings import (
     FOR_TRYING,
     HEARS_CARDS,
-    language_models_of,
     missing_for_speech,
     model_hears,
     stt_provider,

@@ -104,11 +104,7 @@ class WorkerChild:
 
 
 def child_environment(app: AnyApp) -> dict[str, str]:
-    """Return the environment variables of a worker that may run beside another one.
-
-    Args:
-        app: Its application.
-    """
+    """Return the environment variables of a worker that may run beside another one."""
     # Two workers may run side by side, so each takes a free port.
     variables = {
         app.settings.variable("health_port"): "0",

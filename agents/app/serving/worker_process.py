@@ -36,10 +36,15 @@ def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
             stdin then stops the worker: by ``MOVE``, or by its end.
 
     Raises:
-        SettingsFaults: Everything that is wrong with the settings.
+        InputError: Everything that is wrong with the settings, or the language models of local
+            speech-to-text cannot be made.
     """
+    from agents.app.models.speech import language_models_of
+
     settings = checked_settings(app)
     log_as_worker(settings.secrets, application=app.package, plain=ready is not None)
+    # Made before there are processes for calls: on a busy machine it takes longer than they may take to start.
+    language_models_of(app, app.make_context(Environment.of(settings)), settings)
     # Imported late: an import takes a second, which reporting faults should not need.
     with gc_paused():
         from agents.app.serving.app_worker import make_app_worker
@@ -80,7 +85,7 @@ def checked_settings(app: AnyApp, **options: object) -> AppSettings:
     Raises:
         SettingsFaults: All faults of the settings, of the files they name, and of the database.
     """
-    from agents.app.models.speech import worker_settings
+    from agents.app.models.speech_settings import worker_settings
 
     faults: list[str] = []
     settings = None

@@ -4,6 +4,7 @@ Messages of libraries' exceptions may contain what a user has said, so of an exc
 type is written, and in a file the places it came through.
 """
 
+import json
 import logging
 import traceback
 import warnings
@@ -28,7 +29,28 @@ def is_native(record: logging.LogRecord) -> bool:
     return record.name == "livekit" and record.msg == "%s:%s:%s - %s"
 
 
-class _Formatter(logging.Formatter):
+class SecretsFormatter(logging.Formatter):
+    """Formats a record by ``line``, without these secrets."""
+
+    def __init__(self, secrets: Sequence[str], form: str | None = None) -> None:
+        super().__init__(form)
+        # Within JSON a secret appears escaped.
+        escaped = (json.dumps(secret, ensure_ascii=False)[1:-1] for secret in secrets)
+        self._secrets = tuple({*secrets, *escaped})
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a record."""
+        text = self.line(record)
+        for secret in self._secrets:
+            text = text.replace(secret, "[secret]")
+        return text
+
+    def line(self, record: logging.LogRecord) -> str:
+        """Return the text of a record."""
+        raise NotImplementedError
+
+
+class _Formatter(SecretsFormatter):
     """Formats a record with the type of its exception.
 
     Args:
@@ -38,17 +60,10 @@ class _Formatter(logging.Formatter):
     """
 
     def __init__(self, form: str, *, places: bool, secrets: Sequence[str]) -> None:
-        super().__init__(form)
+        super().__init__(secrets, form)
         self._places = places
-        self._secrets = tuple(secrets)
 
-    def format(self, record: logging.LogRecord) -> str:
-        text = self._whole(record)
-        for secret in self._secrets:
-            text = text.replace(secret, "[secret]")
-        return text
-
-    def _whole(self, record: logging.LogRecord) -> str:
+    def line(self, record: logging.LogRecord) -> str:
         kind, _, trace = record.exc_info or (None, None, None)
         text = self.formatMessage(self._told(record))
         if kind is None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -58,9 +58,13 @@ class Arrivals:
     Args:
         dispatcher: Asks and tells the LiveKit server.
         agent_name: The name that agents are dispatched by.
+        count: Called after each dispatch.
     """
 
-    def __init__(self, dispatcher: Dispatcher, agent_name: str) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, agent_name: str, count: Callable[[], None] = lambda: None
+    ) -> None:
+        self._count = count
         self._dispatcher = dispatcher
         self._agent_name = agent_name
         self._awaited: dict[str, _Awaited] = {}
@@ -170,6 +174,7 @@ class Arrivals:
                 return True
             metadata = JobMetadata(user=identity, noun=self._dispatcher.noun)
             await self._dispatcher.dispatch(room, self._agent_name, metadata.text())
+            self._count()
             logger.info("dispatched an agent", extra={"room": room})
             return True
 

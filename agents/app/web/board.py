@@ -3,10 +3,11 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Generic
 
+from prometheus_client import Gauge
 from pydantic import JsonValue
 
 from agents.app.app import App, View
@@ -44,13 +45,25 @@ class Board(Generic[S, C]):
     Args:
         app: The application.
         store: Keeps the states.
+        settings: Reads the settings that staff change while calls run.
+        boards: Counts the readers.
     """
 
-    def __init__(self, app: App[S, C], store: SqlStore) -> None:
+    def __init__(
+        self,
+        app: App[S, C],
+        store: SqlStore,
+        settings: Callable[[], Awaitable[Mapping[str, JsonValue]]],
+        boards: Gauge,
+    ) -> None:
         self._app = app
         self._store = store
-        self._seen: dict[str, int] = {}
-        """The version of each state that the listeners were sent."""
+        self._settings = settings
+        self._boards = boards
+        self._told: dict[str, JsonValue] = {}
+        """The settings that the listeners were sent."""
+        self._seen: dict[str, tuple[int, int]] = {}
+        """The version of each state that the listeners were sent, and its text's hash."""
         self._waiting: set[str] = set()
         """The states that wait for staff, however old, while there are listeners."""
         self._faulty: dict[str, int] = {}
@@ -76,6 +89,11 @@ class Board(Generic[S, C]):
         """Send an event to all readers."""
         self._send(_event(event, data))
 
+    def tell_setting(self, name: str, value: JsonValue) -> None:
+        """Send a setting to all readers."""
+        self._told[name] = value
+        self.tell(name, value)
+
     def check_readers(self) -> None:
         """End the streams of readers who may not read any more."""
         self._send(_ALIVE)
@@ -94,12 +112,14 @@ class Board(Generic[S, C]):
         """
         queue: asyncio.Queue[str] = asyncio.Queue(_WAITING)
         self._listeners.add(queue)  # before reading, so that nothing is missed
+        self._boards.inc()
         try:
             async with self._starting:
                 if self._polling is None:
                     listed = await self._find()
                     await self._views(listed)
-                    self._seen = {one.state_id: one.version for one in listed}
+                    self._seen = _versions(listed)
+                    self._told = {**await self._settings()}
                     self._polling = asyncio.create_task(self._poll())
             yield _event("snapshot", {self._app.plural: list(await self.shown()), **first()})
             while True:
@@ -112,6 +132,7 @@ class Board(Generic[S, C]):
                     return
                 yield event
         finally:
+            self._boards.dec()
             self._listeners.discard(queue)
             if not self._listeners:
                 await self._stop()
@@ -150,10 +171,18 @@ class Board(Generic[S, C]):
 
     async def _tell_news(self) -> None:
         listed = await self._find()
-        news = [one for one in listed if self._seen.get(one.state_id) != one.version]
-        self._seen = {one.state_id: one.version for one in listed}
+        before, self._seen = self._seen, _versions(listed)
+        none = (-1, 0)
+        news = [one for one in listed if before.get(one.state_id, none)[0] != one.version]
         for view in await self._views(news):
             self.tell(self._app.noun, view)
+        for state_id, (version, text) in before.items():
+            now_version, now_text = self._seen.get(state_id, none)
+            if now_version == version and now_text != text:  # rewritten: its user was erased
+                self.tell("removed", {f"{self._app.noun}_id": state_id})
+        for name, value in (await self._settings()).items():
+            if self._told.get(name) != value:
+                self.tell_setting(name, value)
 
     async def _find(self) -> list[Listed]:
         with as_state_faults(self._app.noun):
@@ -205,6 +234,10 @@ class Board(Generic[S, C]):
             except asyncio.QueueFull:
                 self._listeners.discard(queue)
                 _end(queue)
+
+
+def _versions(listed: Sequence[Listed]) -> dict[str, tuple[int, int]]:
+    return {one.state_id: (one.version, hash(one.state)) for one in listed}
 
 
 def _end(queue: "asyncio.Queue[str]") -> None:

@@ -5,13 +5,14 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import uvicorn
 from livekit import api
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.app.app import AnyApp, Environment
 from agents.app.dispatch.dispatcher import UNANSWERED
@@ -32,6 +33,12 @@ _STOP_S = 3
 
 _CONNECTIONS = 1000
 """How many connections are served at once; further ones are answered 503."""
+
+HEADERS_S = 10.0
+"""How long the headers of a request may take to arrive, in seconds."""
+
+_IDLE_S = 5
+"""How long a connection may be idle after an answer, in seconds."""
 
 _BACKLOG = 128
 _FAILED = 1
@@ -127,6 +134,7 @@ async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
         async with (
             open_store(app, settings.database, app.owner_of(context)) as store,
             livekit_api(settings) as rooms,
+            AsyncExitStack() as stack,
         ):
             await list_states(app, store, 1)
             await _check_keys(rooms)
@@ -134,6 +142,7 @@ async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
             await environment.live.refresh()
             config = uvicorn.Config(
                 web.asgi(),
+                http=Http,
                 lifespan="on",
                 log_config=None,
                 access_log=False,
@@ -141,8 +150,10 @@ async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
                 # A proxy's headers are read by the application, only from those it is told to trust.
                 proxy_headers=False,
                 limit_concurrency=_CONNECTIONS,
+                timeout_keep_alive=_IDLE_S,
                 timeout_graceful_shutdown=_STOP_S,
             )
+            stack.enter_context(web.metrics.served(settings))
             server = _Server(config)
             running = asyncio.create_task(server.serve(sockets=[listening]))
             ready = asyncio.create_task(server.ready.wait())
@@ -180,6 +191,38 @@ async def _check_keys(rooms: api.LiveKitAPI) -> None:
             raise KeysRefused from None
     except UNANSWERED as error:
         logger.warning("LIVEKIT_URL: LiveKit server unreachable", extra={"error": error})
+
+
+class Http(H11Protocol):
+    """Closes a connection whose request does not arrive in time: uvicorn 0.54 limits only the idle time."""
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._limit()
+
+    def data_received(self, data: bytes) -> None:
+        """Take a piece of a request."""
+        super().data_received(data)
+        self._limit()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        super().connection_lost(exc)
+        self._stop()
+
+    def _limit(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop()
+        elif self._late is None:  # its headers, or the rest of a body that has been answered
+            self._late = self.loop.call_later(HEADERS_S, self.transport.close)
+
+    def _stop(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
 
 class _Server(uvicorn.Server):

@@ -21,6 +21,7 @@ TYPES: Mapping[int, str] = {
     409: "conflict",
     413: "too_large",
     429: "too_many_requests",
+    431: "too_large",
     500: "internal",
     503: "unavailable",
 }

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
 
+import prometheus_client as metrics
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents.app.web.errors import API, TYPES, WebError, error_response
+from agents.app.web.errors import API, WebError, error_response
 from rpc.gateway.rates import Rates
 
 logger = logging.getLogger(__name__)
@@ -19,21 +21,44 @@ logger = logging.getLogger(__name__)
 LARGEST_BODY = 16 * 1024
 """The largest request body, in bytes."""
 
+LARGEST_HEADERS = 16 * 1024
+"""The largest headers of a request, in bytes: a server of HTTP may take far more in one piece."""
+
 BODY_S = 10.0
 """How long a request's body may take to arrive, in seconds."""
 
+LOGIN = f"{API}staff/login"
+"""The path of staff's login."""
+
 AT_ONCE, PER_SECOND = 60, 5.0
-"""The requests below ``/api/`` that one address may make at once, and then per second."""
+"""The requests below ``/api/`` that one client may make at once, and then per second."""
 
 STRICT: Mapping[str, tuple[int, float]] = {
     f"{API}token": (30, 0.5),
     f"{API}agent": (15, 0.25),
-    f"{API}staff/login": (5, 0.1),
+    LOGIN: (5, 0.1),
 }
 """The same for single paths."""
 
-REFUSED = {status: kind for status, kind in TYPES.items() if status < 500 and status != 404}
-"""The statuses of refused requests, with the reason that is counted."""
+CLIENTS = 10
+"""How many times as much all clients of one address may ask for, except to log in: anybody can get many cookies."""
+
+_REASONS = {400: "request", 401: "cookie", 403: "role", 405: "request", 408: "body"}
+_REASONS |= {409: "conflict", 413: "body", 429: "rate", 431: "headers"}
+
+
+def reason_of(status: int, path: str) -> str | None:
+    """Return the reason that a refused request is counted by; ``None`` if it was not refused.
+
+    >>> reason_of(413, "/api/token"), reason_of(429, LOGIN), reason_of(404, "/api/order")
+    ('body', 'login', None)
+    """
+    if status in (400, 401, 429) and path == LOGIN:
+        return "login"
+    if status == 400 and path == f"{API}token":
+        return "token"
+    return _REASONS.get(status)
+
 
 _LOG_EVERY_S = 1.0
 
@@ -42,10 +67,14 @@ class Refusals:
     """Counts refused requests by reason, and logs them at most once a second each.
 
     Args:
+        counter: Counts them for Prometheus, with the label ``reason``.
         clock: The present time in seconds; only differences count.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, counter: metrics.Counter, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._counter = counter
         self.counts: Counter[str] = Counter()
         """By reason, since the start."""
         self._clock = clock
@@ -54,6 +83,7 @@ class Refusals:
     def add(self, reason: str) -> None:
         """Count a refusal. Neither the address nor anything that was sent is logged."""
         self.counts[reason] += 1
+        self._counter.labels(reason).inc()
         now = self._clock()
         if now - self._logged_at.get(reason, float("-inf")) >= _LOG_EVERY_S:
             self._logged_at[reason] = now
@@ -93,10 +123,15 @@ class Origins:
             await self._app(scope, receive, send)
             return
 
+        small = sum(len(name) + len(value) for name, value in scope["headers"]) <= LARGEST_HEADERS
+        may_call = not scope["path"].startswith(API) or not small or self._may_call(scope)
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                if (reason := REFUSED.get(message["status"])) and scope["path"].startswith(API):
-                    self._refusals.add(reason)
+                if scope["path"].startswith(API):
+                    reason = reason_of(message["status"], scope["path"]) if may_call else "origin"
+                    if reason is not None:
+                        self._refusals.add(reason)
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers.setdefault(name, value)
@@ -104,7 +139,11 @@ class Origins:
                     headers.setdefault("Strict-Transport-Security", "max-age=31536000")
             await send(message)
 
-        if scope["path"].startswith(API) and not self._may_call(scope):
+        if not small:
+            told = WebError(431, f"The headers may have at most {LARGEST_HEADERS} bytes.")
+            await error_response(told)(scope, receive, send_with_headers)
+            return
+        if not may_call:
             told = WebError(403, "Pages of this origin may not call this server.")
             await error_response(told)(scope, receive, send_with_headers)
             return
@@ -112,8 +151,10 @@ class Origins:
 
     def _may_call(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
-        origin = headers.get("origin")
-        if origin is None or origin in self._allowed:
+        return all(self._is_known(origin, scope, headers) for origin in headers.getlist("origin"))
+
+    def _is_known(self, origin: str, scope: Scope, headers: Headers) -> bool:
+        if origin in self._allowed:
             return True
         try:
             parts = urlsplit(origin)
@@ -125,19 +166,33 @@ class Origins:
 
 
 class Limits:
-    """Limits the rate of requests below ``/api/`` per address, and the size of their bodies.
+    """Limits the rate of requests below ``/api/``, and the size of their bodies.
+
+    Guests behind one address do not share a limit: each client has its own, by its identity, or by its address
+    until it has one. All clients of an address have a larger one together.
 
     Args:
         app: What is protected.
+        identify: Returns who makes a request, if that is certain.
         clock: The present time in seconds; only differences count.
     """
 
-    def __init__(self, app: ASGIApp, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        identify: Callable[[Request], str | None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        def rates(at_once: int, per_second: float, times: int = 1) -> Rates:
+            return Rates(at_once=at_once * times, per_second=per_second * times, clock=clock)
+
         self._app = app
-        self._rates = Rates(at_once=AT_ONCE, per_second=PER_SECOND, clock=clock)
-        self._strict = {
-            path: Rates(at_once=at_once, per_second=per_second, clock=clock)
-            for path, (at_once, per_second) in STRICT.items()
+        self._identify = identify
+        limits = {"": (AT_ONCE, PER_SECOND), **STRICT}
+        self._of_client = {path: rates(*limit) for path, limit in limits.items()}
+        self._of_address = {
+            path: rates(*limit, 1 if path == LOGIN else CLIENTS) for path, limit in limits.items()
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -156,17 +211,20 @@ class Limits:
 
     def _check_rate(self, scope: Scope) -> None:
         address = network_of(scope["client"][0] if scope.get("client") else "")
-        of_path = self._strict.get(scope["path"])
-        for rates in (self._rates, *((of_path,) if of_path is not None else ())):
-            wait_ms = rates.take(address)
-            if wait_ms is not None:
-                seconds = -(-wait_ms // 1000)
-                raise WebError(
-                    429,
-                    f"Too many requests: try again in {seconds} s.",
-                    headers={"Retry-After": str(seconds)},
-                )
-            rates.done(address)
+        client = self._identify(Request(scope)) or address
+        for path in ("", scope["path"]):
+            if path not in self._of_client:
+                continue
+            for rates, asks in ((self._of_client[path], client), (self._of_address[path], address)):
+                wait_ms = rates.take(asks)
+                if wait_ms is not None:
+                    seconds = -(-wait_ms // 1000)
+                    raise WebError(
+                        429,
+                        f"Too many requests: try again in {seconds} s.",
+                        headers={"Retry-After": str(seconds)},
+                    )
+                rates.done(asks)
 
 
 def network_of(address: str) -> str:

@@ -31,6 +31,7 @@ from agents.app.states import StateFaults, show_state
 from agents.app.web.arrivals import Arrivals
 from agents.app.web.cookies import Known, Visitor, VisitorCookie
 from agents.app.web.errors import API, WebError, on_http_exception
+from agents.app.web.metrics import WebMetrics
 from agents.app.web.page import PageFiles, no_page
 from agents.app.web.protection import Limits, Origins, Refusals, security_headers
 from agents.app.web.staff import StaffDesk, unavailable
@@ -71,13 +72,16 @@ class WebServer(Generic[S, C]):
         self._store = store
         self._live = live
         live.read_from(store)
+        self.metrics = WebMetrics(app.prefix)
         self._staff = (
-            StaffDesk(app, settings, context, store, live)
+            StaffDesk(app, settings, context, store, live, self.metrics.boards)
             if settings.staff_password_hash is not None
             else None
         )
-        self.refusals = Refusals()
-        self.arrivals = Arrivals(Dispatcher(server, noun=app.noun), settings.agent_name)
+        self.refusals = Refusals(self.metrics.refused)
+        self.arrivals = Arrivals(
+            Dispatcher(server, noun=app.noun), settings.agent_name, self.metrics.dispatches.inc
+        )
         secret = settings.livekit_api_secret
         self._cookie = VisitorCookie(
             f"{app.prefix}_visitor",
@@ -99,7 +103,7 @@ class WebServer(Generic[S, C]):
             lifespan=self._lifespan,
         )
         app = CORSMiddleware(
-            Limits(app),
+            Limits(app, self._identify),
             allow_origins=sorted(origins),
             allow_credentials=True,
             allow_methods=["GET", "POST", "PUT"],
@@ -154,6 +158,10 @@ class WebServer(Generic[S, C]):
         if self._staff is not None:
             await self._staff.board.aclose()
 
+    def _identify(self, request: Request) -> str | None:
+        known = self._cookie.read(request)
+        return known[0].visitor.identity if known else None
+
     # -- the visitor's calls -----------------------------------------------------------------------
 
     def _greet(self, request: Request, response: Response) -> None:
@@ -166,6 +174,7 @@ class WebServer(Generic[S, C]):
         known = await self._known(request) or self._cookie.new(alone=False)
         reply = token_reply(known.visitor, asked.participant_name, self._settings)
         self.arrivals.expect(known.visitor)
+        self.metrics.tokens.inc()
         response = JSONResponse(reply, 201, headers=_NO_STORE)
         self._cookie.write(request, response, known)
         return response

@@ -10,6 +10,7 @@ from typing import Any, Generic
 from argon2 import PasswordHasher, extract_parameters
 from argon2.exceptions import Argon2Error, InvalidHashError
 from itsdangerous import BadSignature, TimestampSigner
+from prometheus_client import Gauge
 from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -44,7 +45,14 @@ SHIFT_S = 12 * 3600
 SHORTEST = 8
 """The shortest password, in characters."""
 
+_TRIES = 20
+"""How often a change of a live setting is made again because another page server was faster."""
+
+MOST_LOGINS = 8
+"""How many logins may wait for the check of their password at once."""
+
 _LONGEST = 200
+_SOON = {"Retry-After": "2"}
 _NO_STORE = {"Cache-Control": "no-store"}
 _STATUS: Mapping[int, int] = {
     **{4000: 400, 4001: 400, 4005: 400, 4028: 400, 4003: 403, 4004: 404},
@@ -73,13 +81,20 @@ class StaffDesk(Generic[S, C]):
         context: The context of the rules.
         store: Keeps the states.
         live: The settings that staff change.
+        boards: Counts the boards that are open.
 
     Raises:
         InputError: The hash is none that this program makes.
     """
 
     def __init__(
-        self, app: App[S, C], settings: AppSettings, context: C, store: SqlStore, live: LiveSettings
+        self,
+        app: App[S, C],
+        settings: AppSettings,
+        context: C,
+        store: SqlStore,
+        live: LiveSettings,
+        boards: Gauge,
     ) -> None:
         password = settings.staff_password_hash
         secret = settings.livekit_api_secret
@@ -100,9 +115,10 @@ class StaffDesk(Generic[S, C]):
         self._live = live
         self._changing = asyncio.Lock()
         self._checking = asyncio.Semaphore(1)  # it takes 64 MiB, and as long as it is meant to
+        self._logins = 0
         self._ended: set[str] = set()
         """The cookies of logins that were ended before their time; this process alone knows them."""
-        self.board = Board(app, store)
+        self.board = Board(app, store, self._read_settings, boards)
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes."""
@@ -124,8 +140,14 @@ class StaffDesk(Generic[S, C]):
         password = fields.pop("password", None)
         if not isinstance(password, str) or fields or len(password) > _LONGEST:
             raise WebError(400, "Send the password, and nothing else.")
-        async with self._checking:
-            right = await asyncio.to_thread(self._is_right, password)
+        if self._logins >= MOST_LOGINS:
+            raise WebError(429, "Too many log in at once: try again in a moment.", headers=_SOON)
+        self._logins += 1
+        try:
+            async with self._checking:
+                right = await asyncio.to_thread(self._is_right, password)
+        finally:
+            self._logins -= 1
         if not right:
             raise WebError(401, "This is not the password.")
         response = Response(status_code=204, headers=_NO_STORE)
@@ -159,8 +181,8 @@ class StaffDesk(Generic[S, C]):
             views = await self.board.shown()
         except StateFaults as fault:
             raise unavailable(fault) from None
-        await self._live.refresh()
-        return JSONResponse({self._app.plural: views, **self._settings_now()}, headers=_NO_STORE)
+        settings = await self._read_settings()
+        return JSONResponse({self._app.plural: views, **settings}, headers=_NO_STORE)
 
     async def _events(self, request: Request) -> Response:
         self._demand_login(request)
@@ -183,14 +205,23 @@ class StaffDesk(Generic[S, C]):
         change = self._app.web.live[name]
         try:
             async with self._changing:
-                await self._live.refresh()
-                now = dict(change(self._context, self._setting(name), sent))
-                await self._store.set_settings({name: now})
+                for _ in range(_TRIES):
+                    await self._live.refresh()
+                    seen = self._live.values.get(name)
+                    now = dict(change(self._context, self._setting(name), sent))
+                    if await self._store.replace_setting(name, seen, now):
+                        break
+                else:
+                    raise WebError(503, "Others are changing this: try again.", headers=_SOON)
                 await self._live.refresh()
         except (Rejected, StateError) as error:
             raise refusal(error) from None
-        self.board.tell(name, now)
+        self.board.tell_setting(name, now)
         return JSONResponse(now, headers=_NO_STORE)
+
+    async def _read_settings(self) -> Mapping[str, JsonValue]:
+        await self._live.refresh()
+        return self._settings_now()
 
     def _settings_now(self) -> dict[str, JsonValue]:
         return {name: dict(self._setting(name)) for name in self._app.web.live}

@@ -112,7 +112,7 @@ class OpenAI:
     async def _http(
         self, request: web.Request, answer: Answer, form: "_Form"
     ) -> web.StreamResponse:
-        await asyncio.sleep(answer.delay_s)
+        await self._progress.pause(answer.delay_s)
         if answer.stalls == "headers":
             await self._progress.closing.wait()
         if answer.body is not None:
@@ -182,7 +182,7 @@ class OpenAI:
                 continue
             answer, number = self._answer(body)
             form = self._response_form(answer, number)
-            await asyncio.sleep(answer.delay_s)
+            await self._progress.pause(answer.delay_s)
             if answer.status != 200:
                 error = json.loads(answer.body or "{}").get("error", {})
                 error = {"type": "error", "code": str(answer.status), **_set(error)}
@@ -216,7 +216,7 @@ class OpenAI:
         except (wave.Error, EOFError):
             raise self._progress.refuse("openai", "the file is no WAV") from None
         utterance = self._progress.utterance()
-        await asyncio.sleep(utterance.delay_s if utterance is not None else 0.0)
+        await self._progress.pause(utterance.delay_s if utterance is not None else 0.0)
         if utterance is not None and (utterance.closes is not None or not utterance.finals):
             await self._progress.closing.wait()
         return web.json_response({"text": utterance.text if utterance is not None else ""})
@@ -227,7 +227,7 @@ class OpenAI:
         if not body.get("input") or not body.get("model") or not body.get("voice"):
             raise self._progress.refuse("openai", "input, model and voice are needed")
         speech = self._progress.speech(body["input"])
-        await asyncio.sleep(speech.delay_s)
+        await self._progress.pause(speech.delay_s)
         if speech.ends == "error":
             raise web.HTTPInternalServerError(text="overloaded")
         sound = b"".join(pieces_of(speech, SPEECH_RATE))

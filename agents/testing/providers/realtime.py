@@ -283,7 +283,7 @@ class _Conversation:
             if words.startswith(sent):  # pieces are only added, never taken back
                 await self.send(f"{kind}.delta", **where, delta=words[len(sent) :])
                 sent = words
-        await asyncio.sleep(utterance.delay_s)
+        await self._progress.pause(utterance.delay_s)
         if utterance.closes is not None:
             await self._socket.close(code=utterance.closes)
             return
@@ -320,7 +320,7 @@ class _Conversation:
         await self._done("cancelled", details)
 
     async def _respond(self, answer: Answer, number: int, metadata: Any) -> None:
-        await asyncio.sleep(answer.delay_s)
+        await self._progress.pause(answer.delay_s)
         if answer.stalls == "headers":
             await self._progress.closing.wait()
         made = {"id": self._response_id, "object": "realtime.response", "status": "in_progress"}

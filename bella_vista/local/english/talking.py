@@ -19,15 +19,15 @@ def patterns(name: str) -> tuple[re.Pattern[str], ...]:
 
 
 @cache
-def words_of(name: str) -> frozenset[str]:
+def words_of(name: str, file: str = "talking") -> frozenset[str]:
     """Return the words of a block."""
-    return frozenset(word for line in blocks("talking")[name] for word in line.split())
+    return frozenset(word for line in blocks(file)[name] for word in line.split())
 
 
 @cache
-def phrases_of(name: str) -> frozenset[str]:
+def phrases_of(name: str, file: str = "talking") -> frozenset[str]:
     """Return the phrases of a block, which bars divide."""
-    return frozenset(one for line in blocks("talking")[name] for one in line.split("|"))
+    return frozenset(one for line in blocks(file)[name] for one in line.split("|"))
 
 
 @cache

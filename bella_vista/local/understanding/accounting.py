@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bella_vista.local.understanding.grammar import JOINTS
-from bella_vista.local.understanding.held import Held, Line, number_in, only_called
+from bella_vista.local.understanding.held import Held, Line, has_less, number_in, only_called
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -15,13 +14,8 @@ from bella_vista.local.understanding.tokens import Token
 from bella_vista.local.understanding.whole import WholeLine
 from state.menu.words import stems
 
-_AND, _CORRECT = JOINTS.index("and"), JOINTS.index("correct")
-_AGAIN = ("same", "again")
 _UNDOING = ("undo", "put-back")
-_ANY = 1_000
 _SHARES = ("other", "rest", "all")
-_WHOLE, _NAMED = ("all", "whole"), ("dish", "option", "one", "size", "other", "it")
-_BESIDE = frozenset(("the", "filler", "aside", "on", "amount", "a", "for", "with"))
 _SEVERAL, _BEFORE = ("both", "each"), ("with", "on", "for", "in", "to")
 
 
@@ -67,8 +61,6 @@ class Accounting:
         lost: list[str] = []
         for at, one in enumerate(said):
             if known and one.ref in _SHARES and not (one.kept or one.used or one.correct):
-                if one.ref == "all" and self._all_have(said[max(0, at - 1)], lines):
-                    continue
                 lost.append(told_of(one, said[at + 1 :], tokens))
             if any(later.ref in _UNDOING for later in said[at:]):
                 continue
@@ -309,6 +301,9 @@ class Accounting:
             meant = [line.id not in said.lines for line in lines if line.changed]
             if meant and all(meant):
                 return None  # "the tofu one, not the pork one"
+        named = (line for line in lines if self.held.named(line, said.mask, before=True))
+        if said.verb == "instead-of" and said.head and any(map(has_less, named)):
+            return None  # something moved: "the cheese on the chicken one, not the beef one"
         if said.head is None and not said.ref and said.options:
             for option in said.options:
                 off, soft = Option(option.entity, no=True), said.verb != "remove"
@@ -381,12 +376,6 @@ class Accounting:
             for line in lines
         )
 
-    def _all_have(self, said: Said, lines: Sequence[Line]) -> bool:
-        """Whether more than one thing is as it was said just before: "no ice in any of them"."""
-        options = [*said.options, *(said.become.options if said.become is not None else ())]
-        having = [line for line in lines if all(self.held.has(line, one) for one in options)]
-        return bool(options) and sum(line.quantity for line in having) > 1
-
     def _another_kind(self, some: Said, of: Said, lines: Sequence[Line]) -> bool:
         """Whether some of what was ordered is to be another dish: "two colas, one of them diet"."""
         return bool(
@@ -408,7 +397,8 @@ class Accounting:
         """Return "both" or "each" if what is to be on several things came on one only."""
         about = said.become if said.become is not None else said
         last = following[0].place if following else len(tokens)
-        last += 1 if following and following[0].ref == "all" and not following[0].described else 0
+        if following and following[0].ref == "all" and not following[0].used:
+            last += 1
         for at in range(said.place + 1, min(last, len(tokens))):
             ends = at + 1 == len(tokens) or tokens[at + 1].stop or tokens[at + 1].word == "of"
             if not ends or tokens[at].word not in _SEVERAL:

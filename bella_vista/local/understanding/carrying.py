@@ -13,8 +13,8 @@ from bella_vista.local.understanding.changing import change, of_waiting
 from bella_vista.local.understanding.combos import put_together
 from bella_vista.local.understanding.corrections import put_in_place, says_whole_order, take_back
 from bella_vista.local.understanding.fragments import again, fragment, pointed
-from bella_vista.local.understanding.grammar import JOINTS
-from bella_vista.local.understanding.instead import instead_of, means_another
+from bella_vista.local.understanding.grammar import AND, COMMA, ON, THE
+from bella_vista.local.understanding.instead import instead_of, means_another, moved_from
 from bella_vista.local.understanding.naming import name_dish
 from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
 from bella_vista.local.understanding.reading import Said, deal_sizes
@@ -31,10 +31,6 @@ from state.menu.words import stems
 
 _SUCH = ("of-them", "same", "again")
 """What "another one" may be of."""
-_AND = JOINTS.index("and")
-_ON = JOINTS.index("on")
-_THE = JOINTS.index("the")
-_COMMA = JOINTS.index("comma")
 _LIKE_A_DISH = 1.2
 """What it costs to take the name of a dish that is on the order for an option."""
 _DEALT = 1.0
@@ -50,6 +46,8 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
         talk: The places of the line where the guest only talks.
     """
     reading, dealt = deal_sizes(reading)
+    if reading and reading[0].on and reading[0].ref in ("all", "whole") and not out.things:
+        reading = [*reading[1:], reading[0]]  # "no basil on anything: a margherita and a diavola"
     out.penalty -= 0.6 * dealt
     _share(out, reading)
     lines, whole = out.lines, says_whole_order(out, reading)
@@ -62,6 +60,7 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
             out.place = said.place
             out.leaving = _leaving(reading[at + 1 :])
             _carry(out, said, reading[at + 1 :])
+            out.put = said.become.options if said.on and said.become is not None else []
         elif said.verb in ("remove", "swap") or said.spared:
             out.penalty += NO_EFFECT
     for item in out.items:
@@ -85,7 +84,7 @@ def _share(out: Outcome, reading: Sequence[Said]) -> None:
     for said, after in reversed([*pairwise(reading)]):
         tells = after.described or after.become is not None
         named = _only_named(out, said, first=True) and _on(out, after) and tells
-        if named and after.joint in (_AND, _COMMA) and not after.on:
+        if named and after.joint in (AND, COMMA) and not after.on:
             said.become = after.become or replace(after, head=None, ref="")
             said.verb = after.verb or "change"
 
@@ -99,7 +98,7 @@ def _lacks(out: Outcome, said: Said, become: Said) -> bool:
 
 def _only_named(out: Outcome, said: Said, *, first: bool = False) -> bool:
     """Whether something on the order is named, and nothing is said of it."""
-    joint = first or said.joint in (_AND, _COMMA)
+    joint = first or said.joint in (AND, COMMA)
     told = said.described or said.become is not None or said.parts or said.more
     doubts = said.correct or said.instead or said.denied or said.kept or said.exact
     verb = said.verb in ("", "change")
@@ -108,7 +107,7 @@ def _only_named(out: Outcome, said: Said, *, first: bool = False) -> bool:
 
 def _on(out: Outcome, said: Said) -> bool:
     """Whether "the" with a name means something on the order."""
-    definite = said.definite or said.joint == _THE
+    definite = said.definite or said.joint == THE
     if said.head is None or not definite or said.number is not None:
         return False
     parts = [part for item in out.lines for part in item.parts]
@@ -116,8 +115,8 @@ def _on(out: Outcome, said: Said) -> bool:
 
 
 def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
-    points = said.joint == _ON and said.number is None  # "in that meal"
-    said.definite = said.definite or said.joint == _THE or points
+    points = said.joint == ON and said.number is None  # "in that meal"
+    said.definite = said.definite or said.joint == THE or points
     told = [id(option.entity) for option in said.options]
     out.penalty += 1.0 * (len(told) - len(set(told)))
     out.penalty += _LIKE_A_DISH * _dishes_as_options(out, said)
@@ -143,7 +142,7 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         take_back(out, out.situation.before, added=said.ref == "undo")
         out.penalty += NOT_THERE if said.described else 0.0
     elif said.verb == "instead-of":
-        if not means_another(out, said, following):
+        if not moved_from(out, said) and not means_another(out, said, following):
             instead_of(out, said)
     elif said.spared:
         spare(out, said, following)

@@ -136,7 +136,12 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
         if one or (become is not said and said.article):
             count = 1
     if said.ref in ("all", "whole") and said.head is None:
-        found = [item for item in found if out.able(item, become)] or found
+        able = [item for item in found if out.able(item, become)]
+        able = able or [item for item in out.things if out.able(item, become)]
+        if not able and all(one.no for one in become.options) and become.options:
+            out.not_found(replace(become, words=become.options[0].entity.words))
+            return  # "no olives on anything", and there are none
+        found = able or found
     which = count is None or said.ref == "of-them"
     if several(said, found) and which and out.ask_which(said, found):
         return

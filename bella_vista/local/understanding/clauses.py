@@ -72,7 +72,8 @@ def _cuts(words: Words, first: int, index: int) -> bool:
     before = words.tokens[index - 1]
     if words.tokens[first].word in ("instead", "rather"):
         return False
-    if before.stop or before.word in words_of("joints"):
+    named = index > 1 and words.tokens[index - 2].word in words_of("before a noun")  # "the wait"
+    if before.stop or (before.word in words_of("joints") and not named):
         return True
     if any(token.word in words_of("asking") for token in words.tokens[first:index]):
         return False

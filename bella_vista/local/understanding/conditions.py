@@ -4,7 +4,15 @@ from collections.abc import Callable
 
 from bella_vista.local.understanding.doing import Doing
 from bella_vista.local.understanding.grammar import (
-    JOINTS,
+    AFTER_VERB,
+    AND,
+    COMMA,
+    CORRECT,
+    NOTHING,
+    ON,
+    OR,
+    TIMES,
+    WITH,
 )
 from bella_vista.local.understanding.lattice import Edge
 from bella_vista.local.understanding.states import (
@@ -33,14 +41,6 @@ from bella_vista.local.understanding.states import (
     just_named,
 )
 from state.menu.words import stem, stems
-
-_NOTHING, _AND, _WITH, _THE, _VERB, _COMMA, _STOP, _CORRECT, _TIMES, _OR, _ON = (
-    JOINTS.index(name)
-    for name in (
-        *("nothing", "and", "with", "the", "verb", "comma", "stop"),
-        *("correct", "times", "or", "on"),
-    )
-)
 
 
 def _becoming(doing: Doing, state: State, edge: Edge) -> bool:
@@ -86,15 +86,15 @@ def _combo_of(doing: Doing, state: State, edge: Edge) -> bool:
 
 CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "uncounted": lambda _, s, e: (
-        s[NUM] <= 0 and s[JOINT] != _WITH and not (s[SAID] and s[JOINT] == _AND)
+        s[NUM] <= 0 and s[JOINT] != WITH and not (s[SAID] and s[JOINT] == AND)
     ),
-    "carried": lambda _, s, e: s[JOINT] == _WITH,
+    "carried": lambda _, s, e: s[JOINT] == WITH,
     "counted": lambda _, s, e: s[NUM] > 0,
-    "corrected": lambda _, s, e: s[JOINT] == _CORRECT,
-    "times": lambda _, s, e: s[JOINT] == _TIMES,
+    "corrected": lambda _, s, e: s[JOINT] == CORRECT,
+    "times": lambda _, s, e: s[JOINT] == TIMES,
     "optioned": lambda _, s, e: bool(s[FLAGS] & OPTIONED),
-    "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _ON),
-    "listed": lambda _, s, e: s[JOINT] in (_AND, _COMMA) and not (s[NUM] > 0 and s[HEAD] == 0),
+    "joined": lambda _, s, e: s[JOINT] in (WITH, AFTER_VERB, ON),
+    "listed": lambda _, s, e: s[JOINT] in (AND, COMMA) and not (s[NUM] > 0 and s[HEAD] == 0),
     "denying": lambda _, s, e: s[NEG] and not s[PEND],
     "swapped": lambda _, s, e: (
         (s[OP] == "swap" or (s[OP] == "instead-of" and not s[FLAGS] & EARLIER))
@@ -111,16 +111,16 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "trailing": lambda _, s, e: not s[PEND] and not s[NEG] and follows(s, "option"),
     "pending": lambda _, s, e: bool(s[PEND]),
-    "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (_WITH, _AND),
+    "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (WITH, AND),
     "known": lambda doing, s, e: doing.known,
     "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
-    "beside": lambda _, s, e: bool(e.lines and s[SAID]) and s[JOINT] == _WITH,
-    "put": lambda _, s, e: s[JOINT] == _ON,
-    "alternative": lambda _, s, e: s[JOINT] == _OR,
-    "unlisted": lambda _, s, e: s[JOINT] not in (_AND, _COMMA),
-    "unalternative": lambda _, s, e: s[JOINT] != _OR,
+    "beside": lambda _, s, e: bool(e.lines and s[SAID]) and s[JOINT] == WITH,
+    "put": lambda _, s, e: s[JOINT] == ON,
+    "alternative": lambda _, s, e: s[JOINT] == OR,
+    "unlisted": lambda _, s, e: s[JOINT] not in (AND, COMMA),
+    "unalternative": lambda _, s, e: s[JOINT] != OR,
     "adjoining": lambda _, s, e: (
-        s[JOINT] == _NOTHING
+        s[JOINT] == NOTHING
         and s[HEAD] > 0
         and (
             just_named(s)

@@ -1,11 +1,15 @@
 """What the rules of the grammar do to a state of the search, and what that costs beside their price."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bella_vista.local.understanding.grammar import (
+    AFTER_VERB,
     ALREADY,
+    AND,
     CHOSEN_TWICE,
+    COMMA,
+    CORRECT,
     COUNTED,
     FRAGMENT,
     HEADLESS,
@@ -15,15 +19,20 @@ from bella_vista.local.understanding.grammar import (
     LOST_VERB,
     MISFIT,
     NOT_IN_IT,
+    NOTHING,
+    ON,
+    OR,
     OUT_OF_COMBO,
     PAUSED,
-    PUT_ON,
     RATHER_OPTION,
+    STOP,
     STOPPED,
     STOPPED_REMOVING,
+    THE,
     UNFOUND,
     UNHALVED,
     UNSIZED,
+    WITH,
 )
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.lattice import NO_EDGE, Edge
@@ -55,19 +64,21 @@ from bella_vista.local.understanding.states import (
     Act,
     State,
     follows,
-    put_just_now,
 )
 
-_NOTHING, _AND, _WITH, _THE, _VERB, _COMMA, _STOP, _CORRECT, _TIMES, _OR, _ON = (
-    JOINTS.index(name)
-    for name in (
-        *("nothing", "and", "with", "the", "verb", "comma", "stop"),
-        *("correct", "times", "or", "on"),
-    )
-)
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _COUNTING, _NAMING = ("number", "dish"), ("number", "dish", "size")
 _WITHIN = (*CHANGING, "remove")
+
+
+def _noting(does: str, *, words: bool = False) -> Callable[["Doing", State, Edge, int], float]:
+    """Return what notes in a state that something is done, perhaps with its words."""
+
+    def note(doing: "Doing", state: State, edge: Edge, place: int) -> float:
+        doing.act(state, does, edge if words else None, place)
+        return 0.0
+
+    return note
 
 
 class Doing:
@@ -92,10 +103,20 @@ class Doing:
         state[SIG] = hash((state[SIG], does, edge.code, value))
         state[ACTS] = (Act(does, edge, place, 0.0, value), state[ACTS])
 
-    def closing(self, state: State) -> float:
-        """Return what it costs to end the item that is open."""
+    _much = _noting("much", words=True)
+    _bare = _noting("bare", words=True)
+    _each = _noting("each")
+    _kept = _noting("kept")
+    _back = _noting("back")
+    _besides = _noting("besides")
+    _copied = _noting("copied")
+    _free = _noting("free")
+    _total = _noting("total")
+
+    def closing(self, state: State, *, begun: bool) -> float:
+        """Return what it costs to end the item that is open, which may have only begun."""
         cost = UNFOUND if state[PEND] else 0.0
-        if state[PLACE] == "before":
+        if begun:
             alone = not (self.known or state[FLAGS] & EARLIER)
             cost += HEADLESS if alone else FRAGMENT
             if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
@@ -106,7 +127,7 @@ class Doing:
         began = state[FLAGS] & EARLIER
         cost = 0.0
         if self._open(state):
-            cost = self._closing_of(state)
+            cost = self.closing(state, begun=state[HEAD] == 0)
             if state[PEND]:
                 self.act(state, "lost", None, max(0, place - 1))
         verb = state[VERB]
@@ -114,26 +135,24 @@ class Doing:
             not verb
             and state[OP] in CHANGING
             and edge.does in _POINTING
-            and state[JOINT] in (_AND, _COMMA)
+            and state[JOINT] in (AND, COMMA)
         ):
             verb = "change"
         if not verb and state[OP] == "remove" and self._open(state):
-            if state[JOINT] in (_AND, _COMMA, _OR, _NOTHING) and edge.does not in (
+            if state[JOINT] in (AND, COMMA, OR, NOTHING) and edge.does not in (
                 "a",
                 "number",
                 "more",
             ):
                 verb, cost = "remove", cost + KEPT_REMOVING
-            elif state[JOINT] in (_AND, _COMMA):
+            elif state[JOINT] in (AND, COMMA):
                 cost += 0.2 if edge.does in ("a", "number") else STOPPED_REMOVING
-        if edge.does in ("the", "dish") and state[HEAD] and put_just_now(state):
-            cost += PUT_ON
         if edge.does == "a" and state[HEAD] > 0 and state[MASK] & self.index.combos:
             cost += OUT_OF_COMBO
-        correct = state[JOINT] == _CORRECT
+        correct = state[JOINT] == CORRECT
         if correct and edge.does == "dish" and state[HEAD] > 0 and state[FLAGS] & OPTIONED:
             cost += RATHER_OPTION
-        joint = _NOTHING if state[JOINT] == _VERB else state[JOINT]  # they mean the same here
+        joint = NOTHING if state[JOINT] == AFTER_VERB else state[JOINT]  # they mean the same here
         self.act(state, "begin", edge, place, (verb, correct, joint))
         state[OP], state[VERB], state[HEAD], state[MASK] = verb, "", 0, self.index.all
         state[NUM] = state[SIZE] = state[SAID] = 0
@@ -154,15 +173,6 @@ class Doing:
         )
         return self._was_open
 
-    def _closing_of(self, state: State) -> float:
-        cost = UNFOUND if state[PEND] else 0.0
-        if not state[HEAD]:
-            alone = not (self.known or state[FLAGS] & EARLIER)
-            cost += HEADLESS if alone else FRAGMENT
-            if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
-                cost += 2.0
-        return cost
-
     def _count(self, state: State, edge: Edge, place: int) -> float:
         state[NUM] = edge.value
         self.act(state, "count", edge, place)
@@ -180,7 +190,7 @@ class Doing:
 
     def _article(self, state: State, edge: Edge, place: int) -> float:
         return (
-            2.0 if state[NUM] > 1 and state[JOINT] == _STOP else 0.0
+            2.0 if state[NUM] > 1 and state[JOINT] == STOP else 0.0
         )  # "we are five. a whole chicken"
 
     def _tally(self, state: State, edge: Edge, place: int) -> float | None:
@@ -235,7 +245,7 @@ class Doing:
         return 0.0
 
     def _ref(self, state: State, edge: Edge, place: int) -> float | None:
-        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == AFTER_VERB and not state[VERB]:
             return None  # "forget the wrap, put it on a bun"
         if edge.does == "one" and follows(state, "the"):
             self._definite(state, edge, place)
@@ -259,10 +269,10 @@ class Doing:
         if not mask:
             mask, cost = entity.mask, cost + MISFIT
         if state[NUM] < 2 and (state[SIZE] or state[SAID]):
-            cost += PAUSED if state[JOINT] == _COMMA else STOPPED if state[JOINT] == _STOP else 0.0
-        if state[NUM] > 0 and state[JOINT] == _WITH:
+            cost += PAUSED if state[JOINT] == COMMA else STOPPED if state[JOINT] == STOP else 0.0
+        if state[NUM] > 0 and state[JOINT] == WITH:
             cost += PAUSED  # "two combos, one with a cola": one of the combos
-        if state[JOINT] != _ON and state[OWN] != self.index.all:
+        if state[JOINT] != ON and state[OWN] != self.index.all:
             # "No spaghetti carbonara" leaves nothing off a carbonara.
             cost += NOT_IN_IT if mask & state[OWN] else NOT_IN_IT + MISFIT
         if state[SIZE]:
@@ -324,7 +334,7 @@ class Doing:
     def _size(self, state: State, edge: Edge, place: int) -> float:
         entity = edge.entity
         # "A latte instead of the mocha. small": the latte.
-        cost = UNSIZED if state[OP] == "instead-of" and state[JOINT] == _STOP else 0.0
+        cost = UNSIZED if state[OP] == "instead-of" and state[JOINT] == STOP else 0.0
         state[SIZE] = entity.number
         if state[HEAD] > 0:
             if state[MASK] & entity.mask:
@@ -340,15 +350,15 @@ class Doing:
             return None
         if state[VERB] == "remove":
             return None  # "add ham and take off the olives"
-        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == AFTER_VERB and not state[VERB]:
             return None  # "remove the olives and put ham on it"
         pend = state[PEND]
         denied = state[NEG] or pend[:1] == (("no", ""),)
         own = entity.own | self.chosen.get(entity.number, 0)
         cost = 0.0
-        if state[JOINT] == _ON and state[HEAD] and follows(state, "the"):
+        if state[JOINT] == ON and state[HEAD] and follows(state, "the"):
             cost = 0.3  # "no tomato on the burger": rather a thing than a burger sauce
-        if denied and not pend and state[JOINT] not in (_OR, _AND, _COMMA, _NOTHING, _THE):
+        if denied and not pend and state[JOINT] not in (OR, AND, COMMA, NOTHING, THE):
             return 9.0
         fits = state[MASK] & entity.mask
         if denied:
@@ -359,7 +369,7 @@ class Doing:
             elif state[HEAD] == 0 and pend:
                 state[OWN] &= own
             elif not pend:
-                cost = 0.05 if state[JOINT] == _OR else 0.15
+                cost = 0.05 if state[JOINT] == OR else 0.15
                 if state[MASK] & entity.chosen:
                     cost += 1.0
         elif not fits:
@@ -405,7 +415,7 @@ class Doing:
     def _chosen_twice(self, state: State, entity: Entity) -> float:
         """Return what it costs that a choice of the same kind was made of the same thing."""
         before, state[GROUPS] = state[GROUPS], (*state[GROUPS], entity.groups)
-        several = state[NUM] > 1 or state[JOINT] in (_CORRECT, _OR) or state[OP] in CHANGING
+        several = state[NUM] > 1 or state[JOINT] in (CORRECT, OR) or state[OP] in CHANGING
         mask = state[MASK]
         if not before or several or state[HEAD] <= 0 or mask & (entity.loose | self.index.combos):
             return 0.0
@@ -419,7 +429,7 @@ class Doing:
 
     def _done(self, state: State, edge: Edge, place: int) -> float | None:
         cost = self._option(state, edge, place)
-        state[JOINT] = _ON
+        state[JOINT] = ON
         self.act(state, "on", None, place)
         return cost
 
@@ -445,14 +455,10 @@ class Doing:
         )
         if any(one[0] in ("amount", "no") for one in state[PEND]) and kind == "amount":
             return None
-        if state[OP] == "remove" and state[SAID] and state[JOINT] == _VERB and not state[VERB]:
+        if state[OP] == "remove" and state[SAID] and state[JOINT] == AFTER_VERB and not state[VERB]:
             return None  # "remove the pineapple and put extra ham"
         state[PEND] = (*state[PEND], ("amount", edge.value) if kind == "amount" else ("half", kind))
         state[NEG] = False
-        return 0.0
-
-    def _much(self, state: State, edge: Edge, place: int) -> float:
-        self.act(state, "much", edge, place)
         return 0.0
 
     def _deny(self, state: State, edge: Edge, place: int) -> float | None:
@@ -477,7 +483,7 @@ class Doing:
 
     def _only(self, state: State, edge: Edge, place: int) -> float:
         self.act(state, "only", None, place)
-        state[JOINT] = _WITH
+        state[JOINT] = WITH
         return 0.0
 
     def _plain(self, state: State, edge: Edge, place: int) -> float:
@@ -485,35 +491,15 @@ class Doing:
         self.act(state, "plain", edge, place)
         return 0.0
 
-    def _bare(self, state: State, edge: Edge, place: int) -> float:
-        self.act(state, "bare", edge, place)
-        return 0.0
-
     def _note(self, state: State, edge: Edge, place: int) -> float:
         state[SAID] += 1
         self.act(state, "note", edge, place)
-        return 0.0
-
-    def _each(self, state: State, edge: Edge, place: int) -> float:
-        self.act(state, "each", None, place)
-        return 0.0
-
-    def _kept(self, state: State, edge: Edge, place: int) -> float:
-        self.act(state, "kept", None, place)
-        return 0.0
+        return LOST_VERB if state[VERB] == "instead-of" else 0.0  # "instead of crispy"
 
     def _off(self, state: State, edge: Edge, place: int) -> float:
         if state[PLACE] == "before":
-            state[JOINT] = _ON
+            state[JOINT] = ON
         self.act(state, "off", None, place)
-        return 0.0
-
-    def _back(self, state: State, edge: Edge, place: int) -> float:
-        self.act(state, "back", None, place)
-        return 0.0
-
-    def _besides(self, state: State, edge: Edge, place: int) -> float:
-        self.act(state, "besides", None, place)
         return 0.0
 
     def _spare(self, state: State, edge: Edge, place: int) -> float:
@@ -521,19 +507,11 @@ class Doing:
         self.act(state, "spare", None, place)
         return 0.0
 
-    def _copied(self, state: State, edge: Edge, place: int) -> float:
-        self.act(state, "copied", None, place)
-        return 0.0
-
-    def _free(self, state: State, edge: Edge, place: int) -> float:
-        self.act(state, "free", None, place)
-        return 0.0
-
     def _verb(self, state: State, edge: Edge, place: int) -> float:
         cost = 3.0 if state[VERB] and edge.does == "add" else 0.0
         state[VERB] = "" if edge.does == "add" else edge.does
-        if state[JOINT] != _CORRECT or edge.does != "add":
-            state[JOINT] = _VERB
+        if state[JOINT] != CORRECT or edge.does != "add":
+            state[JOINT] = AFTER_VERB
         state[NEG] = False
         if edge.does == "add" and edge.words == "add":
             state[VERB] = "add"
@@ -554,7 +532,7 @@ class Doing:
     def _correct(self, state: State, edge: Edge, place: int) -> float:
         clashed = state[FLAGS] & CLASHED
         state[FLAGS] &= ~CLASHED
-        state[JOINT] = _CORRECT
+        state[JOINT] = CORRECT
         state[NEG] = False
         self.act(state, "correct", edge, place)
         denied = UNFOUND if state[PEND] else 0.0  # "no sorry" denies nothing of what follows
@@ -577,7 +555,7 @@ class Doing:
             cost = 1.0  # "make both coffees large"
         if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:
             cost = NOT_IN_IT  # it is swapped "for" something
-        if state[JOINT] == _AND and (edge.does in _COUNTING or not state[FLAGS] & TURNED):
+        if state[JOINT] == AND and (edge.does in _COUNTING or not state[FLAGS] & TURNED):
             cost += LISTED
         if not state[FLAGS] & TURNED:
             self.act(state, "become", None, place)
@@ -592,21 +570,17 @@ class Doing:
             state[MASK] = self.index.all
         return cost
 
-    def _total(self, state: State, edge: Edge, place: int) -> float:
-        self.act(state, "total", None, place)
-        return 0.0
-
     def _put(self, state: State, edge: Edge, place: int) -> float:
         """Take "naan with the large one" for naan that is put on it."""
-        state[JOINT] = _ON
+        state[JOINT] = ON
         self.act(state, "on", None, place)
         return 0.0
 
     def _joint(self, state: State, edge: Edge, place: int) -> float:
-        joint, old = JOINTS.index(edge.does) if edge.does in JOINTS else _WITH, state[JOINT]
-        if edge.does == "the" and old != _NOTHING:
+        joint, old = JOINTS.index(edge.does) if edge.does in JOINTS else WITH, state[JOINT]
+        if edge.does == "the" and old != NOTHING:
             joint = old
-        elif edge.does == "comma" and old in (_WITH, _VERB, _CORRECT, _AND):
+        elif edge.does == "comma" and old in (WITH, AFTER_VERB, CORRECT, AND):
             joint = old
         state[JOINT] = joint
         if edge.does in ("with", "but", "stop"):

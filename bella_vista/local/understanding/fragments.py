@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bella_vista.local.understanding.announcing import put_announced
-from bella_vista.local.understanding.grammar import JOINTS
+from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, OR, STOP
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.outcome import LOOSE, NEW_THOUGH_THERE, Outcome
@@ -14,11 +14,7 @@ from bella_vista.local.understanding.waiting import fill, left
 
 _FEW = 8
 """Of so many dishes at most one may be meant by how it is to be made."""
-_STOPS = (JOINTS.index("comma"), JOINTS.index("stop"))
-_AND = JOINTS.index("and")
-_OR = JOINTS.index("or")
-_ON = JOINTS.index("on")
-_BUT = JOINTS.index("but")
+_STOPS = (COMMA, STOP)
 
 
 def pointed(out: Outcome, said: Said) -> None:
@@ -27,7 +23,7 @@ def pointed(out: Outcome, said: Said) -> None:
     source = last.source if last is not None else None
     if said.ref in ("same", "again"):
         again(out, said)
-    elif said.ref == "one" and said.joint == _ON and said.definite and len(said.options) == 1:
+    elif said.ref == "one" and said.joint == ON and said.definite and len(said.options) == 1:
         out.penalty += LOOSE  # "no ketchup on the bacon one"
     elif said.ref == "one" and last is not None and _tells_size(out, said, last):
         out.change(last, replace(said, ref="", count=None, article=False))
@@ -62,7 +58,7 @@ def _tells_size(out: Outcome, said: Said, last: Item) -> bool:
     if said.size is None or said.more or said.besides or said.count not in (None, 1):
         return False
     sized = bool(out.mask(last) & said.size.mask)
-    return sized and last.size is None and last.quantity in (None, 1) and said.joint != _AND
+    return sized and last.size is None and last.quantity in (None, 1) and said.joint != AND
 
 
 def _change_pointed(out: Outcome, said: Said) -> None:
@@ -147,7 +143,7 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
             item.quantity = said.count
             return True
         return False
-    if item.copied and said.joint == _BUT and said.count is None:
+    if item.copied and said.joint == BUT and said.count is None:
         out.change(item, said)  # "another lemonade but the large"
         return True
     several = (item.quantity or 1) > 1
@@ -165,7 +161,7 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         elif number in (None, 1) and not several:
             item.size, number = None, None  # "a large latte, no, a medium, with oat milk"
     clash = said.size if item.size is not None else None
-    if clash and said.joint == _OR:
+    if clash and said.joint == OR:
         item.unknown.append(f"{item.size} or {clash.words}")
         item.size = None
         return True
@@ -180,7 +176,7 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         for change in item.changes
         for option in said.options
     )
-    one_more = (clash or clash_of_choices) and said.joint == _AND and not item.splits
+    one_more = (clash or clash_of_choices) and said.joint == AND and not item.splits
     if number is not None and (several or item.splits) and number <= left(item) and not one_more:
         if out.able(item, said):
             out.split(item, said, number)
@@ -246,7 +242,7 @@ def _headless(out: Outcome, said: Said) -> bool:
     """Find the dish that only one can be: "a gluten free one with ham"."""
     wanted = [option for option in said.options if not option.no]
     begins = said.number is not None or said.size or said.ref or said.verb or said.correct
-    if out.items and not begins and said.joint not in (_AND, *_STOPS):
+    if out.items and not begins and said.joint not in (AND, *_STOPS):
         return False  # "a medium cold brew black"
     mask = out.index.all & ~out.index.combos
     for entity in [option.entity for option in wanted] + ([said.size] if said.size else []):

@@ -188,20 +188,9 @@ RULES = """
   any          stop       -                  joint                   same    0.0
 """
 
-JOINTS = (
-    "nothing",
-    "and",
-    "with",
-    "the",
-    "verb",
-    "comma",
-    "stop",
-    "but",
-    "on",
-    "or",
-    "times",
-    "correct",
-)
+JOINTS = "nothing and with the verb comma stop but on or times correct".split()
+"""What may stand before a word, in the order of the prices' columns."""
+NOTHING, AND, WITH, THE, AFTER_VERB, COMMA, STOP, BUT, ON, OR, TIMES, CORRECT = range(12)
 
 PRICES = """
 # begins an item with      nothing and   with  the   verb  comma stop  but   on    or    times correct
@@ -258,8 +247,6 @@ RATHER_OPTION = 0.8
 """Beginning a dish after a correction where a choice was said last: "potatoes, no, broccoli"."""
 UNHALVED = 1.5
 """Putting on one half what lies on the whole of a thing, or not at all."""
-PUT_ON = 1.0
-"""Beginning a dish after "on" where a choice was said before it: "and ham on the diavola"."""
 KEPT_REMOVING, STOPPED_REMOVING = 0.1, 0.7
 """Whether "and" after a removal goes on removing."""
 PASSED = {

@@ -14,6 +14,17 @@ from bella_vista.local.understanding.targets import targets
 from state.menu.words import stems
 
 
+def moved_from(out: Outcome, said: Said) -> bool:
+    """Take off a thing what was just put on another: "the cheese on the chicken, not the beef one"."""
+    put = [one for one in out.put if not one.no]
+    named = out.of_lines(said) if said.lines else targets(out, said) if said.head else []
+    had = [item for item in out.made_with(named, put) if item is not out.spoken] if put else []
+    for item in had:
+        out.give_way(item, put)
+        out.touch(item)
+    return bool(had)
+
+
 def means_another(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
     """Whether it is only said which line is not meant: "the tofu one, not the pork one"."""
     if not said.lines:
@@ -27,8 +38,8 @@ def instead_of(out: Outcome, said: Said) -> None:
     """Note what is to go: "a caprese instead of the margherita"."""
     if said.count is not None and said.head is None and not said.ref and not said.described:
         return  # "two, not three"
-    if said.ref == "one" and not said.described:
-        if not (said.definite and _instead_of_kin(out)):
+    if said.ref == "one" and not (said.options or said.size):
+        if not _instead_of_kin(out):
             out.penalty += NOT_THERE  # "two, not one"
         return
     if said.head is None and not said.ref and said.options:

@@ -31,6 +31,8 @@ class Asked:
         diet: The diet that is meant.
         words: What was named and is not on the menu.
         day: The day meant, of a question about hours; "now" for when it closes or opens next.
+        aspect: What of the subject is asked: its ``size``, how ``spicy`` it is, the ``fee``, ``minimum``,
+            ``area`` or ``wait`` of a service, or the ``number`` of the order.
     """
 
     kind: str
@@ -40,6 +42,7 @@ class Asked:
     diet: str | None = None
     words: str | None = None
     day: str | None = None
+    aspect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

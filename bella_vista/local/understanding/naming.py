@@ -7,7 +7,7 @@ from bella_vista.local.understanding.announcing import announce, announced_befor
 from bella_vista.local.understanding.changing import change, note_both
 from bella_vista.local.understanding.combos import change_part, change_parts
 from bella_vista.local.understanding.corrections import bring_back, only
-from bella_vista.local.understanding.grammar import JOINTS
+from bella_vista.local.understanding.grammar import AFTER_VERB, COMMA, NOTHING, ON, STOP
 from bella_vista.local.understanding.instead import in_place_of_another
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import (
@@ -23,9 +23,8 @@ from state.menu.words import stems
 
 _NEW_BY_THE = 0.5
 """What it costs that "the burger" is none of those that are on the order."""
-_APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
+_APART = frozenset((NOTHING, COMMA, STOP, AFTER_VERB))
 _THESE = ("all", "them", "it")
-_ON = JOINTS.index("on")
 
 
 def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
@@ -151,7 +150,7 @@ def _speaks_of(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
         return True
     if not found or said.instead or out.gives_way is not None:
         return False
-    within = said.joint == _ON and out.kitchen.combo(found[-1].name) is not None
+    within = said.joint == ON and out.kitchen.combo(found[-1].name) is not None
     if found[-1].line is not None and not (following and (within or not following[0].head)):
         return False
     out.spoken = found[-1]

@@ -8,7 +8,7 @@ from bella_vista.local.understanding.meaning import Asked
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.pieces import cut
 from bella_vista.local.understanding.subjects import Subjects
-from bella_vista.local.understanding.tokens import Words
+from bella_vista.local.understanding.tokens import Words, number_at
 
 
 class Offers:
@@ -34,12 +34,16 @@ class Offers:
         return Asked("facts", subject="coupons", words=typed if named else None)
 
     def extreme(self, words: Words, section: str | None) -> Asked | None:
-        """Read what costs least or most, of all or of one section."""
+        """Read what costs least, most or less than so much, of all or of one section."""
+        under = words.find(pattern("asks under"))
+        most = number_at(words.tokens, under.last) if under is not None else None
+        if most is not None:
+            return Asked("price", subject=section, words=str(most[0]), aspect="under")
         found = words.find(pattern("asks extreme"))
         if found is None:
             return None
-        most = "cheapest" if found.match["low"] else "dearest"
-        return Asked("price", subject=section, words=most)
+        which = "cheapest" if found.match["low"] else "dearest"
+        return Asked("price", subject=section, words=which)
 
     def names_extreme(self, words: Words) -> bool:
         """Whether "the cheapest pizza" is wanted: they have to be told first which that is."""

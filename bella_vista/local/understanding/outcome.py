@@ -94,6 +94,8 @@ class Outcome:
         """The thing that was spoken of last."""
         self.leaving = 0
         """The bits of the dishes that the rest of the line takes off."""
+        self.put: Sequence[Option] = ()
+        """What was put on something just now: "the cheese on the beef one"."""
         self.removed: Item | None = None
         """The thing that was taken off last."""
         self.situation = situation

@@ -12,7 +12,7 @@ from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.lattice import Edge, Lattice
 from bella_vista.local.understanding.outcome import USUAL
-from state.menu.words import stems
+from state.menu.words import fold, stem, stems
 
 _MOST = 3
 """So many names are in one description."""
@@ -35,8 +35,9 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
     for first in range(1, len(words.tokens)):
         if words.tokens[first - 1].word not in words_of("points"):
             continue
+        runs = [*_runs(words, first), *_words_of_names(words, first, known)]
         best: dict[tuple[int, tuple[str, ...]], Edge] = {}
-        for run in _runs(words, first):
+        for run in runs:
             edge = _meant(words, first, run, known, index, kitchen)
             if edge is not None:
                 key = (edge.end, edge.lines)
@@ -58,6 +59,20 @@ def _runs(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:
                 yield (*run, edge)
                 if len(run) + 1 < _MOST:
                     open_runs.append((*run, edge))
+
+
+def _words_of_names(
+    words: Lattice, first: int, known: Sequence[Item]
+) -> Iterator[tuple[Edge, ...]]:
+    """Take a word for part of what a thing is called: "the spicy one", "the cheesy one"."""
+    word = stem(words.tokens[first].word)
+    for called in {name for item in known for name in fold(item.name or "").split()}:
+        name = stem(called)
+        if len(name) > 3 and word in (name, f"{name}y", f"{name.removesuffix('e')}y"):
+            named = Edge("option", first + 1, 0.5, Entity("option", called), words=called)
+            for edge in words.edges[first + 1] if first + 1 < len(words.tokens) else ():
+                if edge.does == "one":
+                    yield named, edge
 
 
 def _meant(

@@ -52,11 +52,13 @@ class Questions:
             words: The clause.
             things: What is on the order, or was just ordered: what "it" may mean.
         """
+        wonders = words.find(pattern("asks would know")) is not None
         words = _opened(words)
         if not words.tokens:
             return None
         marked = words.tokens[-1].word == "?"
         bare = words.part(0, len(words.tokens) - 1) if marked else words
+        marked = marked or wonders
         begins = bare.find(pattern("asks begins"))
         if (asked := self._has_allergen(bare)) is not None:
             return asked
@@ -80,6 +82,7 @@ class Questions:
             self._allergens,
             self._diet,
             self._spicy,
+            self._size,
             self._payment,
             self._named_fact,
             self._price,
@@ -98,9 +101,7 @@ class Questions:
         return self._offers.extreme(words, self._section_in(words, cut(words, self._names)))
 
     def _total(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if pattern("asks total").fullmatch(words.said) is None:
-            return None
-        return Asked("total")
+        return Asked("total") if pattern("asks total").fullmatch(words.said) else None
 
     def _percent(self, words: Words, things: Sequence[Item]) -> Asked | None:
         if pattern("asks percent").fullmatch(words.said) is None:
@@ -120,9 +121,19 @@ class Questions:
         if pattern("asks spicy").fullmatch(words.said) is None:
             return None
         subject, _ = self._subjects.find(cut(words, self._names), things)
-        return Asked("contents", subject=subject, words="spicy") if subject is not None else None
+        return Asked("contents", subject=subject, aspect="spicy") if subject is not None else None
+
+    def _size(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        if pattern("asks size").fullmatch(words.said) is None:
+            return None
+        pieces = cut(words, self._names)
+        of_a_section = self._section_only(pieces)  # "how big is a large pizza?" means no one pizza
+        subject = None if of_a_section else self._subjects.find(pieces, things)[0]
+        return Asked("contents", subject=subject, aspect="size")
 
     def _order(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        if pattern("asks number").fullmatch(words.said) is not None:
+            return Asked("order", aspect="number")
         return Asked("order") if pattern("asks order").fullmatch(words.said) is not None else None
 
     def _price(self, words: Words, things: Sequence[Item]) -> Asked | None:
@@ -130,7 +141,7 @@ class Questions:
         if found is None or found.first > 4:
             return None
         if "deliver" in words.said or "delivery" in words.said:
-            return Asked("service")
+            return Asked("service", aspect="fee")
         if len(things) > 1 and pattern("asks how much is that").fullmatch(words.said):
             return Asked("total")
         pieces = cut(words, self._names)
@@ -161,8 +172,12 @@ class Questions:
         return Asked("hours", day=day.rstrip("s") if day else None)
 
     def _service(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        return (
-            Asked("service") if pattern("asks service").fullmatch(words.said) is not None else None
+        if pattern("asks service").fullmatch(words.said) is None:
+            return None
+        aspects = table("aspects of service").items()
+        said = {token.word for token in words.tokens}
+        return Asked(
+            "service", aspect=next((one for one, of_it in aspects if said & {*of_it}), None)
         )
 
     def _payment(self, words: Words, things: Sequence[Item]) -> Asked | None:
@@ -209,17 +224,15 @@ class Questions:
                 for word in text & asked
                 if word not in vocabulary.FUNCTION_WORDS and len(word) > 3
             }
-            found = (
-                3.0 * len(own)
-                + 2.0 * len(known - own)
-                + (1.0 if told and not known else 0.0) * len(told)
-            )
+            # One word of a text among others may be any: "the small or the large", "a small card for children".
+            found = 3.0 * len(own) + 2.0 * len(known - own)
+            found += len(told) if not known and 2 * len(told) >= len(asked) else 0.0
             if found > score and found >= least:
                 best, score = key, found
         if best is None:
             return None
         dish = any(piece.head for piece in cut(words, self._names))
-        if dish and score < 3.0:
+        if dish and score < 3.0 and not asked & _stems_of("of the house"):
             return None
         return Asked("facts", subject=best)
 

@@ -5,13 +5,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from bella_vista.local.english.talking import phrases_of, words_of
-from bella_vista.local.understanding.grammar import JOINTS
+from bella_vista.local.understanding.grammar import AND, ON
 from bella_vista.local.understanding.index import Entity
 from bella_vista.local.understanding.lattice import Edge
 from bella_vista.local.understanding.states import Act, Reading
 from bella_vista.local.understanding.tokens import Token, number_at, tokenize
-
-_AND = JOINTS.index("and")
 
 
 @dataclass(slots=True)
@@ -196,6 +194,11 @@ class Said:
         """Whether nothing but a number is said, and perhaps words that are not on the menu."""
         return not (self.head or self.ref or self.options or self.notes or self.parts)
 
+    def only_names(self, mask: int) -> bool:
+        """Whether nothing but the name of one of some dishes is said."""
+        told = self.described or self.become or self.parts or self.verb or self.number
+        return self.head is not None and bool(self.mask & mask) and not told
+
     @property
     def counts(self) -> bool:
         """Whether it says how many of a named thing there are to be, and no more."""
@@ -206,7 +209,7 @@ class Said:
     def goes_on_counting(self) -> bool:
         """Whether it says after "and" how many of another thing there are to be."""
         alone = not (self.verb or self.more or self.partial or self.become or self.described)
-        return alone and self.counts and self.joint == _AND
+        return alone and self.counts and self.joint == AND
 
     @property
     def number(self) -> int | None:
@@ -304,6 +307,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     resized = True
                     if act.does == "size" and to.size is None and _numbered(edge.entity):
                         to.count = None  # "the five, no, the three piece"
+                every = act.value in _EVERY
+                if (act.does == "head" or every) and now.joint == ON and not now.become:
+                    _pass_on(said, _put_on_next(reading, act.first, every=every))
                 before = (to.count, to.size, None if act.does == "combo" else to.head)
                 _apply(act, now, to, ahead)
                 after = (to.count, to.size, to.head)
@@ -326,7 +332,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
-    for one, another in pairwise(said):
+    for one, another in pairwise([*said]):
+        if one.verb == "remove" and another.correct and another.only_names(one.mask):
+            said.remove(another)  # "I changed my mind about the soup, no soup"
         if one.verb == another.verb == "remove" and another.instead:
             another.verb = ""  # "lose the slaw, potato salad instead"
         changes = one.recounts or one.verb == "change" or one.correct or one.exact
@@ -372,6 +380,43 @@ def _announced(said: Said, following: Sequence[Said]) -> Sequence[Said]:
     return named if all(one.mask & said.size.mask for one in named) else ()
 
 
+def _put_on_next(reading: Reading, place: int, *, every: bool) -> set[int]:
+    """Return the places of choices that are put on what is named next: "... and ham on the diavola".
+
+    Args:
+        reading: The reading.
+        place: Where it is named.
+        every: Whether all things are named.
+    """
+    told: set[int] = set()
+    put: list[set[int]] = []
+    steps = [one for one in reading.steps if one.first < place]
+    while steps and (does := steps.pop().edge.does) != "on":
+        if does in ("comma", "stop"):
+            return set()  # "no pork for my wife, a galbi"
+    for step in reversed(steps):
+        does = step.edge.does
+        if does == "option":
+            told.add(step.first)
+        elif does in _APART or (every and does == "with"):
+            put.append({*told})
+        elif does not in _HOW:
+            break
+    else:
+        return {*told}
+    return put[0 if does == "with" else -1] if put else set()
+
+
+def _pass_on(said: Sequence[Said], places: set[int]) -> None:
+    """Put choices that were said after one thing on the next."""
+    now, before = said[-1], said[-2] if len(said) > 1 else Said()
+    had = before.become or before
+    moved = [one for one in had.options if one.place in places]
+    if moved:
+        had.options = [one for one in had.options if one not in moved]
+        now.on, now.become = True, Said(options=moved, place=now.place)
+
+
 def _take_up(to: Said, act: Act, passed: list[Passed], reading: Reading) -> None:
     """Take a word that was passed over before a name for a part of what it is called."""
     edge, last = act.edge, passed[-1] if passed else None
@@ -403,6 +448,9 @@ def _general(act: Act) -> bool:
     return act.does == "head" and mask & (mask - 1) != 0
 
 
+_APART = frozenset(("and", "but", "comma", "stop", "no"))
+_HOW = frozenset(("amount", "number", "a", "half", "filler", "aside", "add"))
+_EVERY = ("all", "whole")
 _NAMING = frozenset(("head", "narrow", "part", "option"))
 _STRANGE = frozenset(("food", "word", "common", "part", "name"))
 _TELLING = frozenset(("food", "part", "name"))

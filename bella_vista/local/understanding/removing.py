@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 
-from bella_vista.local.understanding.grammar import JOINTS
+from bella_vista.local.understanding.grammar import AND, BUT, COMMA
 from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.outcome import LOOSE, NOT_THERE, Outcome
 from bella_vista.local.understanding.reading import Said
 from bella_vista.local.understanding.targets import several, targets
-
-_AND = JOINTS.index("and")
-_COMMA = JOINTS.index("comma")
-_BUT = JOINTS.index("but")
 
 
 def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
@@ -23,7 +19,7 @@ def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if said.ref == "it" and out.asked_about() is not None:
         return  # "then I don't want that": it was only asked about
     if said.ref in ("whole", "all") and said.head is None and not said.options and out.things:
-        if following and (following[0].joint == _BUT or following[0].denied):
+        if following and (following[0].joint == BUT or following[0].denied):
             out.penalty += NOT_THERE  # "everything but the soup"
         out.emptied = True
         found = out.things
@@ -53,7 +49,7 @@ def spare(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     spared = targets(out, said) if said.head is not None or said.ref else []
     missing = not spared
     for one in following:
-        if one.verb == "remove" and one.joint in (_AND, _COMMA) and (one.head or one.ref):
+        if one.verb == "remove" and one.joint in (AND, COMMA) and (one.head or one.ref):
             found = targets(out, one)
             missing = missing or not found
             spared += found

@@ -11,9 +11,10 @@ from bella_vista.local.understanding.doing import Doing
 from bella_vista.local.understanding.grammar import (
     BEAM,
     FIRST,
-    JOINTS,
     MEANINGS,
+    NOTHING,
     WINDOW,
+    WITH,
     rules,
 )
 from bella_vista.local.understanding.index import Index
@@ -40,13 +41,6 @@ from bella_vista.local.understanding.states import (
 )
 
 _by_cost = itemgetter(COST)
-_NOTHING, _AND, _WITH, _THE, _VERB, _COMMA, _STOP, _CORRECT, _TIMES, _OR, _ON = (
-    JOINTS.index(name)
-    for name in (
-        *("nothing", "and", "with", "the", "verb", "comma", "stop"),
-        *("correct", "times", "or", "on"),
-    )
-)
 
 
 class Search:
@@ -102,7 +96,7 @@ class Search:
             0,
             0,
             (),
-            _NOTHING,
+            NOTHING,
             False,
             0,
             0,
@@ -164,14 +158,14 @@ class Search:
                     made[COST] = whole
                     made[STEPS] = (Step(edge, place, whole - cost), state[STEPS])
                     if edge.does not in _JOINING and edge.does not in _VERBS:
-                        made[JOINT] = _NOTHING
+                        made[JOINT] = NOTHING
                     column.keep(made)
         passed = words.passed[place]
         if passed.kind in ("stop", "filler") or cost + passed.cost > columns[place + 1].most:
             return
         made = state.copy()
         made[COST] = cost + passed.cost
-        after = state[HEAD] > 0 and joint == _WITH
+        after = state[HEAD] > 0 and joint == WITH
         made[ACTS] = (Act("pass", NO_EDGE, place, passed.cost, (passed.kind, after)), state[ACTS])
         made[SIG] = hash((state[SIG], "pass", place))
         made[STEPS] = (Step(NO_EDGE, place, passed.cost), state[STEPS])
@@ -181,7 +175,7 @@ class Search:
         done: dict[int, State] = {}
         for state in states:
             made = state.copy()
-            made[COST] += self._doing.closing(made)
+            made[COST] += self._doing.closing(made, begun=made[PLACE] == "before")
             if made[PEND]:
                 self._doing.act(made, "lost", None, size - 1)
             known = done.get(made[SIG])
@@ -191,41 +185,9 @@ class Search:
         return [Reading(state[COST], _chain(state[ACTS]), _chain(state[STEPS])) for state in best]
 
 
-_JOINING = frozenset(
-    (
-        "only",
-        "exactly",
-        "and",
-        "or",
-        "but",
-        "with",
-        "on",
-        "for",
-        "times",
-        "comma",
-        "stop",
-        "the",
-        "a",
-    )
-)
+_JOINING = frozenset("only exactly and or but with on for times comma stop the a".split())
 _VERBS = frozenset(
-    (
-        "done",
-        "keep",
-        "stays",
-        "move",
-        "off",
-        "add",
-        "remove",
-        "change",
-        "swap",
-        "instead-of",
-        "correct",
-        "to",
-        "should",
-        "instead",
-        "of",
-    )
+    "done keep stays move off add remove change swap instead-of correct to should instead of".split()
 )
 
 

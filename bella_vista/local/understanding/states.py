@@ -71,16 +71,6 @@ class Reading:
     steps: tuple[Step, ...] = ()
 
 
-def put_just_now(state: State) -> bool:
-    """Whether a choice, and what it is to be put on, stand just before: "and ham on the"."""
-    steps = state[STEPS]
-    while steps is not None and steps[0].edge.does in ("the", *IDLE):
-        steps = steps[1]
-    if steps is None or steps[0].edge.does != "on" or steps[1] is None:
-        return False
-    return bool(steps[1][0].edge.does == "option")
-
-
 def just_named(state: State) -> bool:
     """Whether "the" and a name stand just before: "on the veggie one"."""
     named, before = state[STEPS]

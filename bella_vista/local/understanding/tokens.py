@@ -55,6 +55,9 @@ class Token:
 _WITHOUT = re.compile(r"(?<!\w)w/o(?!\w)", re.IGNORECASE)
 _INCHES = re.compile(r"(?<=\d)\s?[\"\u201d\u2033](?=[\s,.;!?]|$)")
 _SHORT = re.compile(r"\b([dm]rs?)\.\s?(?=\w)", re.IGNORECASE)
+_IDENTITY = re.compile(
+    r"\b(need|show|have|bring|check|take|an|my|your|valid|photo|without|any) ids?\b", re.IGNORECASE
+)
 _YOU_ALL = re.compile(r"\by['\u2019]all\b", re.IGNORECASE)
 
 
@@ -66,6 +69,7 @@ def clean(text: str) -> str:
     text = _WITHOUT.sub("without", text)
     text = _SHORT.sub(r"\1 ", text)
     text = _INCHES.sub(" inch ", text)
+    text = _IDENTITY.sub(r"\1 identification", text)  # which is no "I would"
     text = _YOU_ALL.sub("you", text)
     return re.sub(r"[^\S\n]+", " ", text).strip()[:LONGEST]
 

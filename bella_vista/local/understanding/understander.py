@@ -217,8 +217,9 @@ class _Hearing:
             if not _content(words):
                 return
         asked = self._house.questions.find(words, self._known)
-        if asked is not None and asked.kind == "facts" and words.said.startswith(_ASKS_YOU):
-            if self._house.statements.address(words) is not None:
+        if (asked is None or asked.kind == "facts") and words.said.startswith(_ASKS_YOU):
+            dishes = any(piece.dishes for piece in cut(words, self._house.names))
+            if not dishes and self._house.statements.address(words) is not None:
                 asked = Asked("service")  # "can you bring food to 88 Mott Street?"
         wish = asked is not None and self._is_wish(asked, words)
         if wish:
@@ -304,6 +305,8 @@ class _Hearing:
         if pattern("asks to use").match(said) and self._house.statements.names_code(words):
             return True
         if asked.kind in _OF_THE_HOUSE and pattern("asks to note").match(said) is not None:
+            return True
+        if pattern("supplies").fullmatch(said) is not None:
             return True
         if asked.kind == "service" and said.startswith(_BRINGS):
             return any(piece.dishes for piece in cut(words, self._house.names))

@@ -2,15 +2,13 @@
 
 from dataclasses import replace
 
-from bella_vista.local.understanding.grammar import JOINTS
+from bella_vista.local.understanding.grammar import AND
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.outcome import WHICH, Outcome, Which
 from bella_vista.local.understanding.reading import Said
 from bella_vista.local.understanding.targets import sized
 from state.menu import Combo
 from state.menu.words import stems
-
-_AND = JOINTS.index("and")
 
 
 def names_one(outcome: Outcome, said: Said) -> bool:
@@ -67,7 +65,7 @@ def _named_after_all(outcome: Outcome, item: Item, said: Said) -> bool:
     """Whether a dish is named where only its kind was before: "a pizza", "a large Diavola"."""
     dish = outcome.kitchen.dish(item.name)
     names = outcome.index.names(said.mask)
-    if dish is None or len(names) != 1 or names[0] == item.name or said.joint == _AND:
+    if dish is None or len(names) != 1 or names[0] == item.name or said.joint == AND:
         return False
     kind = stems(dish.section)
     other = outcome.kitchen.dish(names[0])

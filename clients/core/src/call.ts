@@ -109,11 +109,18 @@ export class Call {
     await this.#try();
   }
 
-  /** Leave the call for good: the next one has another room. */
-  async leave(): Promise<void> {
+  /** Disconnect: the next `join` comes back to the same room. */
+  async close(): Promise<void> {
     this.#stop();
     this.#show("out", null);
-    this.#leaving = this.#disconnect().then(async () => {
+    this.#leaving = this.#disconnect();
+    await this.#leaving;
+  }
+
+  /** Leave the call for good: the next one has another room. */
+  async leave(): Promise<void> {
+    const closed = this.close();
+    this.#leaving = closed.then(async () => {
       await this.#post("/api/leave").catch(() => {}); // no reason to stay
     });
     await this.#leaving;

@@ -10,7 +10,7 @@ import {
   RoomEvent,
   RpcError,
 } from "livekit-client";
-import type { CallRoom } from "./call.js";
+import type { Call, CallRoom } from "./call.js";
 import { CallError } from "./errors.js";
 import type { AgentPresence, Connection, TranscriptPiece, Transport } from "./types.js";
 
@@ -64,16 +64,24 @@ export interface TextStreams {
   ): { unsubscribe(): void };
 }
 
+export interface RoomTransportOptions {
+  /** The call that joins the room: while it joins again after a loss, the connection is being restored. */
+  call?: Call;
+  /**
+   * Gives the transcripts instead of the room's own handler: LiveKit allows one handler per topic, and its components'
+   * `useTranscriptions` and `useSessionMessages` are one.
+   */
+  textStreams?: (room: Room, topic: string) => TextStreams;
+}
+
 /**
  * The connection to the newest agent in a room, connected or not.
  *
  * @param room - The room; only one session may use it at a time.
- * @param textStreams - Gives the transcripts instead of the room's own handler: LiveKit allows one handler per topic,
- *   and its components' `useTranscriptions` and `useSessionMessages` are one.
  */
 export function roomTransport(
   room: Room,
-  textStreams?: (room: Room, topic: string) => TextStreams,
+  { call, textStreams }: RoomTransportOptions = {},
 ): Transport {
   /** Agents that did not answer, while another one may. */
   const silent = new Set<string>();
@@ -169,10 +177,20 @@ export function roomTransport(
     },
 
     onConnection(listener) {
-      const changed = (state: ConnectionState) => listener(CONNECTIONS[state]);
-      room.on(RoomEvent.ConnectionStateChanged, changed);
-      changed(room.state);
-      return () => room.off(RoomEvent.ConnectionStateChanged, changed);
+      const look = () => {
+        const connection = CONNECTIONS[room.state];
+        const status = call?.getSnapshot().status;
+        // The room says so before the call does: then it is still `joined`.
+        const restoring = status === "joining" || status === "joined";
+        listener(connection === "disconnected" && restoring ? "reconnecting" : connection);
+      };
+      room.on(RoomEvent.ConnectionStateChanged, look);
+      const detach = call?.subscribe(look);
+      look();
+      return () => {
+        room.off(RoomEvent.ConnectionStateChanged, look);
+        detach?.();
+      };
     },
 
     onAgent(listener) {

@@ -159,6 +159,10 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
       }
     });
     on(noun, (state) => this.#take(state));
+    on("removed", (state) => {
+      const id = this.#idOf(state as S);
+      this.#set({ states: this.#snapshot.states.filter((one) => this.#idOf(one) !== id) });
+    });
     events.onerror = () => {
       if (events === this.#events) void this.#lost(events.readyState === CLOSED);
     };

@@ -171,6 +171,17 @@ test("an older connection that comes up after its limit, with a newer one, begin
   await vi.waitFor(() => expect(call.getSnapshot().status).toBe("joined"));
 });
 
+test("a call that is closed is not joined again by itself, and comes back to the same room", async () => {
+  await call.join();
+  room.ended(false);
+  await call.close();
+  await vi.advanceTimersByTimeAsync(100_000);
+  expect(call.getSnapshot()).toEqual({ status: "out", fault: null });
+  expect(room.connects).toHaveLength(1);
+  await call.join();
+  expect(asked.map((url) => url.split("/api/")[1])).toEqual(["token", "token"]);
+});
+
 test("a call that is joined while it is being left asks for a token after leaving", async () => {
   await call.join();
   const leaving = call.leave();

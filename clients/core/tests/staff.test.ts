@@ -100,6 +100,13 @@ test("a board shows the newest states and each change of them, the newest versio
   expect(look().states).toHaveLength(3);
 });
 
+test("a state whose user was erased leaves the board", () => {
+  const { events, look } = live();
+  events.tell("removed", { order_id: "o-2" });
+  events.tell("removed", { order_id: "o-7" }); // not shown
+  expect(look().states).toEqual([order("o-1", 7)]);
+});
+
 test("a lost connection is restored with a new snapshot", () => {
   const { events, look } = live();
   events.fail();

@@ -24,7 +24,7 @@ export function RoomAgentSessionProvider<S, C extends { op: string }>(props: {
   const room = useRoomContext();
   // biome-ignore lint/correctness/useExhaustiveDependencies: options written in place are new each time
   const session = useMemo(
-    () => new AgentSession(roomTransport(room, setupTextStream), app, options),
+    () => new AgentSession(roomTransport(room, { textStreams: setupTextStream }), app, options),
     [room, app],
   );
   return <AgentSessionProvider session={session}>{children}</AgentSessionProvider>;

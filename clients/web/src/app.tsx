@@ -1,13 +1,12 @@
 /** Before the call and in it. What a call needs is loaded when it starts. */
 
-import type { LocalAudioTrack } from "livekit-client";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
+import type { Line } from "./call";
 import { Boundary } from "./parts/boundary";
 import { Settings } from "./parts/settings";
 import { Trouble, type TroubleKind } from "./parts/trouble";
 import { Welcome } from "./parts/welcome";
 import { firstLanguage, languages, rememberLanguage, TextsContext } from "./texts";
-import { fetchToken, leave, Refused, type Token } from "./token";
 
 const loadCall = () => import("./call");
 const Call = lazy(loadCall);
@@ -20,7 +19,7 @@ type By = "voice" | "typing";
 type Phase =
   | { at: "before"; trouble?: TroubleKind }
   | { at: "starting" }
-  | { at: "call"; token: Token; microphone: LocalAudioTrack | null };
+  | { at: "call"; line: Line };
 
 export function App() {
   const [texts, setTexts] = useState(firstLanguage);
@@ -35,18 +34,14 @@ export function App() {
     if (starting.current) return;
     starting.current = true;
     setPhase({ at: "starting" });
-    let microphone: LocalAudioTrack | null = null;
     try {
-      // The agent looks for a microphone when it comes, so it is opened first.
-      const { openMicrophone } = await loadCall();
-      if (by === "voice") microphone = await openMicrophone();
-      const token = await fetchToken();
-      inCall(by);
-      setPhase({ at: "call", token, microphone });
-    } catch (error) {
-      microphone?.stop();
-      inCall(null);
-      setPhase({ at: "before", trouble: troubleOf(error) });
+      const { dial } = await loadCall();
+      const line = await dial(by);
+      const failed = typeof line === "string";
+      inCall(failed ? null : by);
+      setPhase(failed ? { at: "before", trouble: line } : { at: "call", line });
+    } catch {
+      setPhase({ at: "before", trouble: "no_server" }); // the page's own scripts could not be loaded
     } finally {
       starting.current = false;
     }
@@ -59,19 +54,13 @@ export function App() {
     else void loadCall().catch(() => {});
   }, [start]);
 
-  const again = useCallback(
-    async (by: By, another: boolean) => {
-      setPhase({ at: "starting" });
-      if (another) await leave();
-      await start(by);
-    },
-    [start],
-  );
+  const another = async (line: Line) => {
+    setPhase({ at: "starting" });
+    const { hangUp } = await loadCall();
+    await hangUp(line);
+    await start(line.microphone ? "voice" : "typing");
+  };
   const over = useCallback(() => inCall(null), []);
-  const fail = useCallback((trouble: TroubleKind) => {
-    inCall(null);
-    setPhase({ at: "before", trouble });
-  }, []);
 
   const chooseLanguage = (code: string) => {
     const chosen = languages[code];
@@ -85,12 +74,10 @@ export function App() {
         {phase.at === "call" ? (
           <Suspense>
             <Call
-              token={phase.token}
-              microphone={phase.microphone}
+              line={phase.line}
               onLanguage={chooseLanguage}
               onOver={over}
-              onFail={fail}
-              onAgain={again}
+              onAnother={() => void another(phase.line)}
             />
           </Suspense>
         ) : (
@@ -130,13 +117,6 @@ export function App() {
 
 /** Troubles of which the guest can also do without. */
 const MICROPHONE: ReadonlySet<TroubleKind> = new Set(["microphone", "noMicrophone"]);
-
-function troubleOf(error: unknown): TroubleKind {
-  if (error instanceof Refused) return error.fault;
-  const name = error instanceof Error ? error.name : "";
-  if (name === "NotAllowedError") return "microphone";
-  return name === "NotFoundError" || name === "NotReadableError" ? "noMicrophone" : "no_server";
-}
 
 function wasInCall(): By | null {
   try {

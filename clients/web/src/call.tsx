@@ -2,99 +2,85 @@
 
 import { bellaVista, type Command, type Order } from "@bella-vista/client";
 import { RoomAudioRenderer, RoomContext } from "@livekit/components-react";
-import { AgentSession } from "@typed-handoffs/client";
-import { roomTransport } from "@typed-handoffs/client/livekit";
-import {
-  createLocalAudioTrack,
-  DisconnectReason,
-  type LocalAudioTrack,
-  Room,
-  RoomEvent,
-  Track,
-} from "livekit-client";
-import { useEffect, useState } from "react";
-import { PageProvider, useNow } from "./model/page";
+import { AgentSession, Call } from "@typed-handoffs/client";
+import { callRoom, roomTransport } from "@typed-handoffs/client/livekit";
+import { useCall } from "@typed-handoffs/react";
+import { createLocalAudioTrack, type LocalAudioTrack, Room, Track } from "livekit-client";
+import { useEffect } from "react";
+import { PageProvider, type Session, useNow } from "./model/page";
 import { EveningPage } from "./parts/evening";
 import { Settings } from "./parts/settings";
 import { Trouble, type TroubleKind } from "./parts/trouble";
-import { bringAgent, type Token } from "./token";
 import { Devices, Microphone, useMicrophone } from "./voice";
 
-interface CallProps {
-  token: Token;
+/** A call that was begun. */
+export interface Line {
+  room: Room;
+  call: Call;
+  session: Session;
   /** The guest's open microphone; null: they type. */
   microphone: LocalAudioTrack | null;
+}
+
+/** Begin a call; returns why not, if that fails. */
+export async function dial(by: "voice" | "typing"): Promise<Line | TroubleKind> {
+  let microphone: LocalAudioTrack | null = null;
+  try {
+    // The agent looks for a microphone when it comes, so it is opened first.
+    if (by === "voice") microphone = await createLocalAudioTrack();
+  } catch (error) {
+    return microphoneTrouble(error);
+  }
+  const room = new Room({ stopLocalTrackOnUnpublish: false }); // a loss leaves the microphone open
+  const call = new Call(callRoom(room), "");
+  const session = new AgentSession<Order, Command>(roomTransport(room, { call }), bellaVista, {
+    bringAgent: call.bringAgent,
+  });
+  await call.join();
+  const { status, fault } = call.getSnapshot();
+  if (status === "joined") return { room, call, session, microphone };
+  microphone?.stop();
+  await call.close();
+  return fault ?? "no_server";
+}
+
+/** End a call for good: the next one is about another order. */
+export async function hangUp({ call, microphone }: Line): Promise<void> {
+  microphone?.stop();
+  await call.leave();
+}
+
+function microphoneTrouble(error: unknown): TroubleKind {
+  const name = error instanceof Error ? error.name : "";
+  if (name === "NotAllowedError") return "microphone";
+  return name === "NotFoundError" || name === "NotReadableError" ? "noMicrophone" : "no_server";
+}
+
+interface CallProps {
+  line: Line;
   onLanguage: (code: string) => void;
   /** The call has come to its end; the page stays. */
   onOver: () => void;
-  /** The call could not begin. */
-  onFail: (trouble: TroubleKind) => void;
-  /** Call again; `another` for a new call in a new room. */
-  onAgain: (by: "voice" | "typing", another: boolean) => void;
+  /** The guest wants another call. */
+  onAnother: () => void;
 }
 
-interface Line {
-  room: Room;
-  session: AgentSession<Order, Command>;
-}
-
-/** Ask for the guest's microphone. Rejects with the browser's reason. */
-export function openMicrophone(): Promise<LocalAudioTrack> {
-  return createLocalAudioTrack();
-}
-
-export default function Call(props: CallProps) {
-  const { token, microphone, onFail } = props;
-  const [line, setLine] = useState<Line | null>(null);
-  const [elsewhere, setElsewhere] = useState(false);
-
-  useEffect(() => {
-    const room = new Room();
-    const session = new AgentSession<Order, Command>(roomTransport(room), bellaVista, {
-      bringAgent,
-    });
-    let left = false;
-    room.on(RoomEvent.Disconnected, (reason) => {
-      if (reason === DisconnectReason.DUPLICATE_IDENTITY) setElsewhere(true);
-    });
-    setLine({ room, session });
-    const join = async () => {
-      await room.connect(token.server_url, token.participant_token);
-      if (microphone && !left) {
-        await room.localParticipant.publishTrack(microphone, { source: Track.Source.Microphone });
-      }
-    };
-    join().catch(() => {
-      if (left) return;
-      microphone?.stop(); // the room stops only what it has published
-      onFail("no_server");
-    });
-    return () => {
-      left = true;
-      void room.disconnect();
-    };
-  }, [token, microphone, onFail]);
-
-  if (!line) return null;
+export default function CallPage(props: CallProps) {
+  const { room, session } = props.line;
   return (
-    <RoomContext.Provider value={line.room}>
+    <RoomContext.Provider value={room}>
       <RoomAudioRenderer />
-      <PageProvider session={line.session}>
-        <InCall room={line.room} elsewhere={elsewhere} {...props} />
+      <PageProvider session={session}>
+        <InCall {...props} />
       </PageProvider>
     </RoomContext.Provider>
   );
 }
 
-function InCall({
-  room,
-  microphone: track,
-  elsewhere,
-  onLanguage,
-  onOver,
-  onAgain,
-}: CallProps & { room: Room; elsewhere: boolean }) {
+function InCall({ line, onLanguage, onOver, onAnother }: CallProps) {
+  const { room, call, session, microphone: track } = line;
   const now = useNow();
+  const { status, fault } = useCall(call);
   const heard = track !== null && now.features.includes("push_to_talk");
   const unheard = track !== null && now.hello !== null && !heard;
   const microphone = useMicrophone(room, heard);
@@ -103,15 +89,25 @@ function InCall({
     if (over) onOver();
   }, [over, onOver]);
   useEffect(() => {
-    if (unheard && track) void room.localParticipant.unpublishTrack(track);
-  }, [unheard, room, track]);
+    if (over && status === "joining") void call.close(); // an agent would begin another call
+  }, [over, status, call]);
+  useEffect(() => {
+    if (!track || status !== "joined") return;
+    if (unheard) void room.localParticipant.unpublishTrack(track, true);
+    else void room.localParticipant.publishTrack(track, { source: Track.Source.Microphone });
+  }, [room, track, status, unheard]);
+  const again = () => {
+    void call.join();
+    session.start().catch(() => {}); // told by the snapshot
+  };
   return (
     <EveningPage
       settings={<Settings onLanguage={onLanguage}>{heard && <Devices room={room} />}</Settings>}
       microphone={heard ? <Microphone microphone={microphone} /> : undefined}
       trouble={unheard && <Trouble kind="noHearing" soft />}
-      elsewhere={elsewhere}
-      onNewCall={() => onAgain(track ? "voice" : "typing", over)}
+      elsewhere={fault === "elsewhere"}
+      onTryNow={status === "joining" ? () => void call.resume() : undefined}
+      onNewCall={over ? onAnother : again}
     />
   );
 }

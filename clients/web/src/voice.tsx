@@ -1,6 +1,7 @@
 /** The microphone: off until it is turned on; held to talk, or open. */
 
 import { useMediaDeviceSelect, useStartAudio } from "@livekit/components-react";
+import { usePushToTalk } from "@typed-handoffs/react";
 import type { Room } from "livekit-client";
 import {
   type KeyboardEvent,
@@ -39,49 +40,36 @@ export function useMicrophone(room: Room, heard: boolean): MicrophoneState {
   const { session } = usePage();
   const { hello } = useNow();
   const [mode, chooseMode] = useState<Mode>("push_to_talk");
-  const [talking, setTalking] = useState(false);
-  const [muted, mute] = useState(false);
+  const { talking, start, end } = usePushToTalk();
+  const [ending, setEnding] = useState(0);
+  const [muted, setMuted] = useState(false);
+  // The last words of a turn are on their way until its end is answered.
+  const on = mode === "open" ? !muted : talking || ending > 0;
 
-  // A device that is pulled out is muted by the browser as well.
-  const hear = useCallback(
-    (on: boolean) => room.localParticipant.setMicrophoneEnabled(on).catch(() => {}),
-    [room],
-  );
   useEffect(() => {
-    if (heard) void hear(mode === "open");
-  }, [heard, mode, hear]);
+    // A device that is pulled out is muted by the browser as well.
+    if (heard) room.localParticipant.setMicrophoneEnabled(on).catch(() => {});
+  }, [heard, on, room]);
   // Told again to an agent that takes over.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each agent says its own hello
   useEffect(() => {
     if (heard) void session.setMicrophone(mode).catch(() => {});
   }, [heard, hello, mode, session]);
 
-  const setMode = useCallback((next: Mode) => {
-    setTalking(false);
-    mute(false);
-    chooseMode(next);
-  }, []);
-  const startTalking = useCallback(() => {
-    setTalking(true);
-    void hear(true);
-    void session.startTurn().catch(() => {
-      setTalking(false);
-      void hear(false);
-    });
-  }, [session, hear]);
+  const startTalking = useCallback(() => void start().catch(() => {}), [start]);
   const stopTalking = useCallback(() => {
-    setTalking(false);
-    void session
-      .endTurn()
+    setEnding((count) => count + 1);
+    void end()
       .catch(() => {})
-      .finally(() => hear(false));
-  }, [session, hear]);
-  const setMuted = useCallback(
-    (now: boolean) => {
-      mute(now);
-      void hear(!now);
+      .finally(() => setEnding((count) => count - 1));
+  }, [end]);
+  const setMode = useCallback(
+    (next: Mode) => {
+      stopTalking();
+      setMuted(false);
+      chooseMode(next);
     },
-    [hear],
+    [stopTalking],
   );
   return { mode, talking, muted, setMode, setMuted, startTalking, stopTalking };
 }

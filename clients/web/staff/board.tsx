@@ -302,11 +302,9 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
   const [dish, setDish] = useState("");
   const [refused, setRefused] = useState<AppError | null>(null);
   const dishes = useDishes();
-  const set = (fields: (now: House) => Partial<House>) => {
+  const set = (fields: object) => {
     setRefused(null);
-    board
-      .change("house", (now) => fields(houseOf(now)))
-      .catch((error) => setRefused(AppError.from(error)));
+    board.change("house", fields).catch((error) => setRefused(AppError.from(error)));
   };
   return (
     <section className="house" aria-labelledby={`${id}-title`}>
@@ -316,7 +314,7 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
         <input
           type="checkbox"
           checked={house.paused}
-          onChange={({ target: { checked } }) => set(() => ({ paused: checked }))}
+          onChange={({ target: { checked } }) => set({ paused: checked })}
         />
       </label>
       <h3>{words.soldOut}</h3>
@@ -327,9 +325,7 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
             <button
               type="button"
               className="button quiet"
-              onClick={() =>
-                set((now) => ({ sold_out: now.sold_out.filter((one) => one !== name) }))
-              }
+              onClick={() => set({ remove_sold_out: [name] })}
             >
               {words.backOn}
               <span className="unseen"> {name}</span>
@@ -343,7 +339,7 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
           event.preventDefault();
           const name = dish.trim();
           if (!name) return;
-          set((now) => ({ sold_out: [...now.sold_out, name] }));
+          set({ add_sold_out: [name] });
           setDish("");
         }}
       >

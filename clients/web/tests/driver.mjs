@@ -23,9 +23,9 @@ const FLAGS = [
   "--autoplay-policy=no-user-gesture-required",
   "--allow-loopback-in-peer-connection",
 ];
-const [, , executablePath, limit] = process.argv;
+const [, , executablePath, limit, ...flags] = process.argv;
 
-const browser = await chromium.launch({ executablePath, args: FLAGS });
+const browser = await chromium.launch({ executablePath, args: [...FLAGS, ...flags] });
 /** The pages by their names, and what went wrong in them. */
 const pages = new Map();
 const wrong = [];
@@ -34,13 +34,14 @@ const watches = new WeakMap();
 
 const methods = {
   /** Open a page of its own, as another guest has it. */
-  async open({ page: name, width = 1280, height = 900, script, ...rest }) {
+  async open({ page: name, width = 1280, height = 900, speaks = false, script, ...rest }) {
     const context = await browser.newContext({
       viewport: { width, height },
       reducedMotion: "reduce",
       ...rest,
     });
     context.setDefaultTimeout(Number(limit));
+    if (speaks) await context.addInitScript(giveVoiceAndEars);
     if (script) await context.addInitScript(script);
     const page = await context.newPage();
     page.on("pageerror", (error) => wrong.push(`${name}: ${error.stack ?? error}`));
@@ -67,6 +68,21 @@ const methods = {
   fill: ({ page, label, text }) => on(page).getByLabel(label, { exact: true }).fill(text),
   select: ({ page, label, value }) =>
     on(page).getByLabel(label, { exact: true }).selectOption(value),
+  /** Press a button and keep it pressed, until `release`. */
+  async hold({ page, name }) {
+    await found(page, "button", name).hover();
+    await on(page).mouse.down();
+  },
+  release: ({ page }) => on(page).mouse.up(),
+  /** Speak into the microphone; answers at the end of the sound. */
+  speak: ({ page, wav }) => on(page).evaluate((sound) => window.guest.speak(sound), wav),
+  /** Wait until the page's loudspeaker is this loud; a negative level: until it is quieter. */
+  async loudness({ page, level }) {
+    await on(page).waitForFunction(
+      (wanted) => (wanted < 0 ? guest.loudness() < -wanted : guest.loudness() > wanted),
+      level,
+    );
+  },
   key: ({ page, key }) => on(page).keyboard.press(key),
   focused: ({ page }) =>
     on(page).evaluate(() => {
@@ -100,20 +116,55 @@ const methods = {
     return metrics.find(({ name }) => name === "TaskDuration").value;
   },
   /** What axe finds on the page as it is. */
-  async axe({ page }) {
+  async axe({ page, without = [] }) {
     // The page's own policy allows no foreign script in it; the debugger's is not the page's.
     await on(page).evaluate(AXE);
-    return on(page).evaluate(async () => {
+    return on(page).evaluate(async (rules) => {
       const { violations } = await window.axe.run(document, {
+        rules: Object.fromEntries(rules.map((rule) => [rule, { enabled: false }])),
         runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
       });
       return violations.flatMap(({ id, nodes }) =>
         nodes.map((node) => `${id}: ${node.target.join(" ")}: ${node.failureSummary}`),
       );
-    });
+    }, without);
   },
   wrong: () => wrong.splice(0),
 };
+
+/** Runs in the page before its own scripts: a microphone that plays what is given, and a meter of what is played. */
+function giveVoiceAndEars() {
+  const context = new AudioContext();
+  const mouth = new GainNode(context);
+  const ears = new AnalyserNode(context, { fftSize: 32_768 }); // the last 0.7 seconds
+  const samples = new Float32Array(ears.fftSize);
+  const followed = new WeakSet();
+  navigator.mediaDevices.getUserMedia = async () => {
+    const microphone = new MediaStreamAudioDestinationNode(context, { channelCount: 1 });
+    mouth.connect(microphone);
+    return microphone.stream;
+  };
+  window.guest = {
+    async speak(wav) {
+      const bytes = Uint8Array.from(atob(wav), (character) => character.charCodeAt(0));
+      const buffer = await context.decodeAudioData(bytes.buffer);
+      const voice = new AudioBufferSourceNode(context, { buffer });
+      voice.connect(mouth);
+      voice.start();
+      await new Promise((ended) => voice.addEventListener("ended", ended));
+    },
+    /** The effective level of what the page plays now; 1 is the loudest sound there is. */
+    loudness() {
+      for (const { srcObject, paused, muted, volume } of document.querySelectorAll("audio")) {
+        if (!srcObject || paused || muted || volume === 0 || followed.has(srcObject)) continue;
+        followed.add(srcObject);
+        context.createMediaStreamSource(srcObject).connect(ears);
+      }
+      ears.getFloatTimeDomainData(samples);
+      return Math.hypot(...samples) / Math.sqrt(samples.length);
+    },
+  };
+}
 
 function on(name) {
   const page = pages.get(name);

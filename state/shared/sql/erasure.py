@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pydantic import JsonValue
-from sqlalchemy import (
-    Connection,
-    Text,
-    bindparam,
-    delete,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Text, bindparam, delete, select, true, update
 
 from state.shared.command import WHOLE
 from state.shared.errors import JournalFault
@@ -68,10 +61,11 @@ _DELETE_TRANSCRIPT = delete(moments).where(moments.c.state_id == bindparam("id")
 def rewrite(database: Database, state_id: str, edit: Edit, migrated: bool) -> list[tuple[str, str]]:
     """Rewrite everything stored of a state, and delete its transcript and its place.
 
-    Returns the places by owner and name, whose leases have to be ended. The present holder can write no more.
+    Returns its places by owner and name, whose leases have to be ended. The present holder can write no more.
 
-    All of it is stored with the present schema, or unmigrated with that of its first version. Idempotency keys are deleted too, since a client may have derived them from personal data, and so are the names
-    of changed parts: from then on each entry counts as a change of the whole.
+    Every version gets the present schema, or without a migration that of the first version. Idempotency keys are
+    deleted too, since a client may have derived them from personal data. So are the names of changed parts: each
+    entry counts as a change of the whole state from then on.
     """
 
     def rewrite(connection: Connection) -> list[tuple[str, str]]:
@@ -115,22 +109,23 @@ def rewrite(database: Database, state_id: str, edit: Edit, migrated: bool) -> li
 
 def last_said(database: Database, owner: str | None, before: datetime) -> datetime | None:
     """Return the time of the last transcript row before a time; ``None`` if there is none."""
-    last = select(moments.c.at).where(moments.c.at < written(before))
-    if owner is not None:
-        owned = select(states.c.state_id).where(states.c.owner == owner)
-        last = last.where(moments.c.state_id.in_(owned))
-    last = last.order_by(moments.c.at.desc()).limit(1)
+    old = (moments.c.at < written(before)) & _is_of(owner, moments.c.state_id)
+    last = select(moments.c.at).where(old).order_by(moments.c.at.desc()).limit(1)
     at = database.db.run(lambda connection: connection.scalar(last), writes=False)
     return datetime.fromisoformat(at) if at is not None else None
 
 
 def drop_said(database: Database, owner: str | None, before: datetime) -> int:
     """Delete transcript rows older than a time; return how many."""
-    old = delete(moments).where(moments.c.at < written(before))
-    if owner is not None:
-        owned = select(states.c.state_id).where(states.c.owner == owner)
-        old = old.where(moments.c.state_id.in_(owned))
+    old = delete(moments).where(moments.c.at < written(before), _is_of(owner, moments.c.state_id))
     return database.db.run(lambda connection: connection.execute(old).rowcount, writes=True)
+
+
+def _is_of(owner: str | None, state_id: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return the condition that a state is of an owner; ``None`` is every owner."""
+    if owner is None:
+        return true()
+    return state_id.in_(select(states.c.state_id).where(states.c.owner == owner))
 
 
 def wipe(database: Database) -> None:
@@ -173,10 +168,7 @@ def search(
         found: dict[str, None] = {}
         for table in (states, entries, moments, places, last_states):
             texts = [column for column in table.columns if isinstance(column.type, Text)]
-            rows = select(table.c.state_id, *texts)
-            if owner is not None:
-                owned = select(states.c.state_id).where(states.c.owner == owner)
-                rows = rows.where(table.c.state_id.in_(owned))
+            rows = select(table.c.state_id, *texts).where(_is_of(owner, table.c.state_id))
             for state_id, *stored in connection.execute(rows).yield_per(_ROWS):
                 if state_id not in found and any(map(matches, filter(None, stored))):
                     found[state_id] = None

@@ -25,9 +25,6 @@ class PlaceLeases:
     """The leases of one owner's places: ``SqlStore.leases``.
 
     Who holds a place until when is kept in the lease store; which state it works on is stored with the states.
-
-    Args:
-        access: Runs work on both.
     """
 
     def __init__(self, access: StoreAccess) -> None:
@@ -135,10 +132,6 @@ class PlaceLeases:
 
     async def finish(self, place: str, holder: str) -> None:
         """Record that the work at a place has finished, and keep the lease: the next work there starts over.
-
-        Args:
-            place: The place.
-            holder: The holder.
 
         Raises:
             LeaseLost: The caller no longer holds the lease.

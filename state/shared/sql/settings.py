@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping
 
 from pydantic import JsonValue
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from state.shared.sql.connection import DatabaseConnection
 from state.shared.sql.tables import encode, settings
@@ -13,7 +14,19 @@ _ALL = select(settings.c.name, settings.c.value).where(settings.c.owner == bindp
 _DROP = delete(settings).where(
     settings.c.owner == bindparam("of_owner"), settings.c.name == bindparam("of_name")
 )
+_ONE = select(settings.c.value).where(
+    settings.c.owner == bindparam("of_owner"), settings.c.name == bindparam("of_name")
+)
 _ADD = insert(settings)
+_REPLACE = (
+    update(settings)
+    .where(
+        settings.c.owner == bindparam("of_owner"),
+        settings.c.name == bindparam("of_name"),
+        settings.c.value == bindparam("old"),
+    )
+    .values(value=bindparam("new"))
+)
 
 
 def read_settings(db: DatabaseConnection, owner: str | None) -> dict[str, JsonValue]:
@@ -36,3 +49,26 @@ def write_settings(
             connection.execute(_ADD, row)
 
     db.run(write, writes=True)
+
+
+def replace_setting(
+    db: DatabaseConnection, owner: str | None, name: str, seen: JsonValue, value: JsonValue
+) -> bool:
+    """Store a setting if it still has the value that was seen, ``None`` if it had none; returns whether it had."""
+    key = {"of_owner": owner, "of_name": name}
+
+    def replace(connection: Connection) -> bool:
+        old = connection.execute(_ONE, key).scalar_one_or_none()
+        if (None if old is None else json.loads(old)) != seen:
+            return False
+        if old is None:
+            connection.execute(_ADD, {"owner": owner, "name": name, "value": encode(value)})
+            return True
+        # Another connection may have replaced it since it was read here.
+        changed = connection.execute(_REPLACE, {**key, "old": old, "new": encode(value)})
+        return changed.rowcount == 1
+
+    try:
+        return db.run(replace, writes=True)
+    except IntegrityError:  # another connection has added it
+        return False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import JsonValue
 
-from state.shared.journal import Entry, Listed, Moment, Stored
+from state.shared.journal import Entry, Listed, Moment, StoredState
 from state.shared.schema import Migration, Schema
 from state.shared.sql.access import StoreAccess
 from state.shared.sql.eraser import Eraser
@@ -59,7 +59,7 @@ class SqlStore:
 
     async def create(
         self, state_id: str, make: Callable[[int], str], *, speaker: str | None = None
-    ) -> Stored:
+    ) -> StoredState:
         """Create a state and hold it.
 
         Args:
@@ -79,8 +79,8 @@ class SqlStore:
         return self._stored(row, (), fence)
 
     async def take(
-        self, state_id: str, *, check: Callable[[Stored], object] | None = None
-    ) -> Stored:
+        self, state_id: str, *, check: Callable[[StoredState], object] | None = None
+    ) -> StoredState:
         """Take a state: from now on its previous holder's writes raise ``TakenOver``.
 
         Args:
@@ -94,10 +94,10 @@ class SqlStore:
             JournalFault: The database cannot be used, or a row of it is damaged.
         """
 
-        def take(database: "Database") -> tuple[Stored, int]:
+        def take(database: "Database") -> tuple[StoredState, int]:
             return database.take(state_id, checked)
 
-        def checked(row: Mapping[str, Any], entries: tuple[Entry, ...], fence: int) -> Stored:
+        def checked(row: Mapping[str, Any], entries: tuple[Entry, ...], fence: int) -> StoredState:
             stored = self._stored(row, entries, fence)
             if check is not None:
                 check(stored)
@@ -106,7 +106,7 @@ class SqlStore:
         stored, self._access.fences[state_id] = await self._access.in_states(take)
         return stored
 
-    async def read(self, state_id: str, *, migrated: bool = True) -> Stored:
+    async def read(self, state_id: str, *, migrated: bool = True) -> StoredState:
         """Read a state without taking it.
 
         Its journal writes beside the present holder: the next version, under the holder's fence. That is how staff
@@ -207,6 +207,24 @@ class SqlStore:
             lambda database: _settings().write_settings(database.db, self._access.owner, values)
         )
 
+    async def replace_setting(self, name: str, seen: JsonValue, value: JsonValue) -> bool:
+        """Store a setting unless another writer has changed it; returns whether it was stored.
+
+        Args:
+            name: Its name.
+            seen: The value that the new one was made from, as JSON; ``None`` if there was none.
+            value: The new value as JSON.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        self._access.demand_owner("a setting")
+        return await self._access.in_states(
+            lambda database: _settings().replace_setting(
+                database.db, self._access.owner, name, seen, value
+            )
+        )
+
     async def try_writing(self) -> None:
         """Write to the database and the lease store without changing anything.
 
@@ -228,8 +246,8 @@ class SqlStore:
 
     def _stored(
         self, row: Mapping[str, Any], entries: tuple[Entry, ...], fence: int | None
-    ) -> Stored:
-        return Stored(
+    ) -> StoredState:
+        return StoredState(
             state_id=row["state_id"],
             ordinal=row["ordinal"],
             opened_at=datetime.fromisoformat(row["opened_at"]),

@@ -383,11 +383,7 @@ class _Running:
         self._interrupted_at: float | None = None
 
     def due(self, since: float) -> float:
-        """Return when to interrupt or abandon it, on the monotonic clock.
-
-        Args:
-            since: When it began to work.
-        """
+        """Return when to interrupt or abandon it, on the monotonic clock."""
         if not self.timed or self.abandoned:
             return math.inf
         if self._interrupted_at is None:

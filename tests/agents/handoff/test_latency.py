@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.handoff import Latency, latency
-from agents.handoff.latency import TurnClock
+from agents.handoff import Latency, events
+from agents.handoff.events import TurnClock
 from agents.testing import Conversation, ScriptedLLM, SpokenConversation, calls, says
 from tests.agents.hotel import hotel
 
@@ -21,7 +21,7 @@ class Time:
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     clock = Time()
-    monkeypatch.setattr(latency, "_now", clock)
+    monkeypatch.setattr(events, "_now", clock)
     return clock
 
 

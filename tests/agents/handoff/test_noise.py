@@ -7,7 +7,7 @@ from array import array
 import pytest
 from livekit import rtc
 
-from agents.handoff.noise import NoiseSuppressor
+from agents.handoff.audio import NoiseSuppressor
 
 RATE = 24_000
 

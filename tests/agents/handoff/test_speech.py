@@ -18,7 +18,7 @@ from agents.handoff import (
     Said,
     TurnWithdrawn,
     YourTurn,
-    speech,
+    audio,
     turns_by,
 )
 from agents.testing import (
@@ -379,7 +379,7 @@ async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run()
 
 
 async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech, "AUDIO_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(audio, "AUDIO_TIMEOUT_S", 0.1)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!")])
 
@@ -393,7 +393,7 @@ async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPa
 async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(speech, "RETRY_AFTER_S", 0.0)
+    monkeypatch.setattr(audio, "RETRY_AFTER_S", 0.0)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?")])
 
@@ -642,3 +642,54 @@ async def test_a_noise_pauses_the_agent_who_then_goes_on() -> None:
     assert [
         (event.text, event.interrupted) for event in turn.events if isinstance(event, Said)
     ] == [("A long story.", False)]
+
+
+class StoppedAt(Loudspeaker):
+    """Reports an interruption as livekit does in a room.
+
+    Args:
+        share: How much of a sound was played before it.
+        transcript: The words that livekit takes for played.
+    """
+
+    def __init__(self, share: float, transcript: str) -> None:
+        super().__init__()
+        self._share, self._transcript = share, transcript
+
+    def _finish(self, position_s: float, *, interrupted: bool) -> None:
+        if not interrupted:
+            super()._finish(position_s, interrupted=False)
+            return
+        position_s, self._player, self._length_s = self._share * self._length_s, None, 0.0
+        self.playing = False
+        self.on_playback_finished(
+            playback_position=position_s,
+            interrupted=True,
+            synchronized_transcript=self._transcript,
+        )
+
+
+@pytest.mark.parametrize(
+    ("share", "played"), [(0.1, ["We"]), (0.5, ["We have a"]), (1.0, ["We have a room for you."])]
+)
+@pytest.mark.parametrize("transcript", ["", "We have a room"])
+async def test_the_words_that_were_played_are_said_and_no_others(
+    share: float, played: list[str], transcript: str
+) -> None:
+    model = ScriptedLLM([says("Good evening."), says("We have a room for you.")])
+    loudspeaker, tts = StoppedAt(share, transcript), ToneTTS(character_s=0.005)
+
+    async with SpokenConversation(hotel(), model, tts=tts, loudspeaker=loudspeaker) as talk:
+        loudspeaker.waits = True
+        talk.user_says_nowait("Good evening")
+        await so(lambda: loudspeaker._complete and len(tts.spoken) == 2 and loudspeaker.playing)
+        await talk.call.session.interrupt()
+        await talk.answered()
+        history = [
+            item.text_content
+            for item in talk.call.session.history.items
+            if item.type == "message" and item.role == "assistant"
+        ]
+
+    assert [event.text for event in of(talk, Said) if event.interrupted] == played
+    assert history == ["Good evening.", *played]

@@ -13,7 +13,7 @@ from livekit.agents.stt import STT, SpeechEvent, SpeechEventType
 from livekit.agents.tts import TTS
 from livekit.plugins import cartesia, deepgram, openai
 
-from agents.testing import line, silence
+from agents.testing import line, silence, until
 from agents.testing.providers import (
     Providers,
     Scenario,
@@ -367,3 +367,25 @@ async def test_the_realtime_api_refuses_what_the_service_refuses(
 
     assert error["event_id"] == "mine"
     assert error["code"].startswith(code)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("chat/completions", {"model": "m", "messages": [], "stream": True}),
+        ("audio/speech", {"model": "m", "input": "Good evening.", "voice": "ash"}),
+    ],
+)
+async def test_a_delay_ends_when_the_stand_in_closes(path: str, body: dict[str, Any]) -> None:
+    hour_s = 3600.0
+    providers = Providers(
+        replies=[says("Good evening.", delay_s=hour_s)], speaks=[Speech(delay_s=hour_s)], key=KEY
+    )
+    headers = {"Authorization": f"Bearer {KEY}"}
+    async with aiohttp.ClientSession(headers=headers) as http:
+        async with providers.running() as server:
+            asking = asyncio.create_task(http.post(f"{server.openai_url}/{path}", json=body))
+            await until(lambda: server.asked)
+        async with asyncio.timeout(10), await asking as answer:
+            assert answer.status == 200
+    assert server.faults == []

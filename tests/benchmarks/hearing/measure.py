@@ -22,7 +22,7 @@ RIGHT, ASKED, WRONG = "right", "asked again", "silently wrong"
 MOST_WRONG = 3.0
 """Budget: of clean lines so many percent may be taken for something else."""
 
-_PIECE = 3_200
+_PIECE = 800
 _FILE = Path(__file__).with_name("lines.txt")
 _NEEDED = ("flite", "espeak-ng")
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from state.commands import ORDER_COMMANDS, OrderCommand
 from state.context import OrderContext
 from state.order import OrderState
-from state.shared import Applied, Command, HandOver, SharedState, SqlStore, Stored
+from state.shared import Applied, Command, HandOver, SharedState, SqlStore, StoredState
 from tests.state.bistro import Bistro
 from tests.state.properties.laws import Law, check_against_the_card, relied_on
 from tests.state.properties.rounds import HandTurnedLoop, HeldJournal
@@ -41,7 +41,7 @@ class Desk:
 
     @classmethod
     def opened(
-        cls, stored: Stored, store: SqlStore, loop: HandTurnedLoop, bistro: Bistro
+        cls, stored: StoredState, store: SqlStore, loop: HandTurnedLoop, bistro: Bistro
     ) -> "Desk":
         """Go on with a stored order, with the disk's answers kept until they are let in."""
         held = HeldJournal(stored.journal, loop)

@@ -37,7 +37,7 @@ from pydantic import (
 )
 
 from state.shared import Command, JournalFault, SharedState, Unstorable, read_state, write_state
-from state.shared.journal import Stored
+from state.shared.journal import StoredState
 from state.shared.reading import differences
 from tests.state.properties.effort import tried
 from tests.state.shared.board import Paper
@@ -483,7 +483,7 @@ async def _try(kind: type[BaseModel], state: BaseModel, initial: str, edit: Edit
             in_place = "edited the state" in str(failure)
             assert not MADE or in_place or MADE[0] != exact(before), "what stayed is no fault"
         elif paper is not None:
-            stored = Stored(
+            stored = StoredState(
                 "it", 1, datetime(2026, 1, 1, tzinfo=UTC), initial, None, (*paper.entries,), paper
             )
             again = SharedState.restored(stored, kind, None)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from state.shared import WHOLE, Command, Entry, NotStored, Refused, SharedState, Stored
+from state.shared import WHOLE, Command, Entry, NotStored, Refused, SharedState, StoredState
 
 
 class Board(BaseModel):
@@ -137,9 +137,9 @@ def points(shared: SharedState[Board, Any]) -> int:
     return sum(shared.state.scores.values())
 
 
-def stored_from(paper: Paper) -> Stored:
+def stored_from(paper: Paper) -> StoredState:
     """What a paper would give back when it is opened later."""
-    return Stored(
+    return StoredState(
         state_id="friday",
         ordinal=1,
         opened_at=datetime(2026, 11, 20, tzinfo=UTC),

@@ -26,7 +26,7 @@ from typing import NoReturn
 
 import state.shared.sql.database
 import state.shared.sql.layout  # noqa: F401 - so that no child has to import them
-from state.shared import SharedState, SqlStore, Stored
+from state.shared import SharedState, SqlStore, StoredState
 from tests.postgres import server
 from tests.state.shared.board import Board, Score
 from tests.state.shared.by_hand import by_hand
@@ -112,7 +112,7 @@ def _write_for_ever(address: str, tell: int) -> NoReturn:
         store = SqlStore(address, owner="club", schema=1)
         await asyncio.gather(*[on(board, await store.take(board)) for board in BOARDS])
 
-    async def on(board: str, stored: Stored) -> None:
+    async def on(board: str, stored: StoredState) -> None:
         shared = SharedState.restored(stored, Board, None)
         while True:
             applied = await shared.apply(Score(name="ann"), actor="child")

@@ -13,7 +13,7 @@ from state.shared import (
     SharedState,
     SqlStore,
     StateError,
-    Stored,
+    StoredState,
     Unstorable,
 )
 from tests.state.shared.board import Board, Rename, Score
@@ -37,7 +37,7 @@ async def store(address: str, impatient: None) -> AsyncIterator[SqlStore]:
         yield store
 
 
-def going_on(stored: Stored) -> SharedState[Board, None]:
+def going_on(stored: StoredState) -> SharedState[Board, None]:
     return SharedState.restored(stored, Board, None)
 
 

@@ -16,7 +16,7 @@ from state.shared import (
     SharedState,
     SqlStore,
     Stale,
-    Stored,
+    StoredState,
     TakenOver,
     UnknownState,
 )
@@ -45,7 +45,7 @@ async def store(address: str) -> AsyncIterator[SqlStore]:
         yield store
 
 
-def going_on(stored: Stored) -> SharedState[Board, None]:
+def going_on(stored: StoredState) -> SharedState[Board, None]:
     return SharedState.restored(stored, Board, None)
 
 

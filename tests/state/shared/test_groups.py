@@ -18,7 +18,7 @@ from state.shared import (
     OutcomeUnknown,
     SharedState,
     SqlStore,
-    Stored,
+    StoredState,
     TakenOver,
     UnknownState,
     VersionTaken,
@@ -62,7 +62,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return tried
 
 
-async def begun(store: SqlStore, names: str) -> dict[str, Stored]:
+async def begun(store: SqlStore, names: str) -> dict[str, StoredState]:
     return {name: await store.create(name, lambda ordinal: EMPTY) for name in names}
 
 
@@ -251,7 +251,7 @@ class TestOrder:
         assert sizes == [2, 1, 2]
 
 
-REFUSED: dict[str, tuple[Callable[[dict[str, Stored]], Any], type[Exception]]] = {
+REFUSED: dict[str, tuple[Callable[[dict[str, StoredState]], Any], type[Exception]]] = {
     "version": (lambda held: held["b"].journal.append(entry(1)), VersionTaken),
     "version ahead": (lambda held: held["b"].journal.append(entry(7)), NotStored),
     "key": (lambda held: held["b"].journal.append(entry(2, key="k")), VersionTaken),
@@ -262,7 +262,7 @@ REFUSED: dict[str, tuple[Callable[[dict[str, Stored]], Any], type[Exception]]] =
 class TestOneIsRefused:
     """One of a group that cannot be stored leaves the others alone, those of its own state after it too."""
 
-    async def among(self, store: SqlStore, held: dict[str, Stored], bad: Any) -> list[Any]:
+    async def among(self, store: SqlStore, held: dict[str, StoredState], bad: Any) -> list[Any]:
         return await together(
             store,
             lambda: [
@@ -322,7 +322,7 @@ class TestOneIsRefused:
         assert outcomes + said == [None] * 6
         assert [await versions(store, name) for name in "ac"] == [[1, 2], [1]]
 
-    async def among_more(self, store: SqlStore, held: dict[str, Stored]) -> list[Any]:
+    async def among_more(self, store: SqlStore, held: dict[str, StoredState]) -> list[Any]:
         return await together(
             store,
             lambda: [
@@ -618,7 +618,7 @@ class TestALostAnswer:
             yield store
 
     async def asked(
-        self, store: SqlStore, held: dict[str, Stored], trouble: Callable[[], None]
+        self, store: SqlStore, held: dict[str, StoredState], trouble: Callable[[], None]
     ) -> list[Any]:
         """Five in one group, the third of them refused, and trouble with its commit."""
         await held["b"].journal.append(entry(1))

@@ -19,7 +19,7 @@ from state.shared import (
     OtherOwner,
     SharedState,
     SqlStore,
-    Stored,
+    StoredState,
     TakenOver,
     UnknownState,
 )
@@ -658,7 +658,7 @@ class TestTrouble:
         assert len([lease for lease in at if lease is not None and lease.open]) == 1
 
 
-def going_on(stored: Stored) -> SharedState[Board, None]:
+def going_on(stored: StoredState) -> SharedState[Board, None]:
     return SharedState.restored(stored, Board, None)
 
 
@@ -707,3 +707,35 @@ async def test_settings_belong_to_an_owner_and_are_there_for_every_process(
     assert before == {}
     assert theirs == {"house": {"paused": True}, "table": None}
     assert others == {}
+
+
+async def test_a_setting_is_replaced_only_by_a_writer_who_has_seen_it(
+    store: SqlStore, address: str
+) -> None:
+    async with SqlStore(address, owner="club", schema=1) as same:
+        first = await store.replace_setting("house", None, {"sold_out": ["tea"]})
+        late = await same.replace_setting("house", None, {"sold_out": ["rum"]})
+        second = await same.replace_setting("house", {"sold_out": ["tea"]}, {"sold_out": []})
+        later = await store.replace_setting("house", {"sold_out": ["tea"]}, {"sold_out": ["ale"]})
+        kept = await store.settings()
+
+    assert (first, late, second, later) == (True, False, True, False)
+    assert kept == {"house": {"sold_out": []}}
+
+
+async def test_of_many_writers_of_a_setting_each_counts_once(store: SqlStore, address: str) -> None:
+    async def add(to: SqlStore, name: str) -> None:
+        while True:
+            seen = (await to.settings()).get("sold_out")
+            value = [*(seen if isinstance(seen, list) else []), name]
+            if await to.replace_setting("sold_out", seen, value):
+                return
+
+    async with SqlStore(address, owner="club", schema=1) as same:
+        await asyncio.gather(
+            *(add(one, f"{at}{n}") for at, one in enumerate((store, same)) for n in range(5))
+        )
+        kept = (await store.settings())["sold_out"]
+
+    assert isinstance(kept, list)
+    assert sorted(map(str, kept)) == [f"{at}{n}" for at in range(2) for n in range(5)]

@@ -17,7 +17,7 @@ from state.shared import (
     OutcomeUnknown,
     SharedState,
     SqlStore,
-    Stored,
+    StoredState,
     TakenOver,
 )
 from tests.postgres import Server
@@ -29,7 +29,7 @@ from tests.state.shared.wire import Wire
 EMPTY = Board().model_dump_json()
 
 
-def going_on(stored: Stored) -> SharedState[Board, None]:
+def going_on(stored: StoredState) -> SharedState[Board, None]:
     return SharedState.restored(stored, Board, None)
 
 

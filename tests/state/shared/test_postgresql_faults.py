@@ -13,7 +13,7 @@ from state.shared import (
     OutcomeUnknown,
     SharedState,
     SqlStore,
-    Stored,
+    StoredState,
     TakenOver,
 )
 from tests.postgres import PASSWORD, USER, Server
@@ -35,7 +35,7 @@ async def store(url: str) -> AsyncIterator[SqlStore]:
         yield store
 
 
-def going_on(stored: Stored) -> SharedState[Board, None]:
+def going_on(stored: StoredState) -> SharedState[Board, None]:
     return SharedState.restored(stored, Board, None)
 
 
@@ -226,7 +226,7 @@ class TestTheServerLetsGo:
             SqlStore(url, owner="club", schema=1) as others,
         ):
             older = going_on(await store.create("a", lambda ordinal: EMPTY))
-            taken: list[asyncio.Future[Stored]] = []
+            taken: list[asyncio.Future[StoredState]] = []
 
             def stand_still(driver: object) -> None:
                 # In the first one's thread, before its commit: it has the row's lock.

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from state.shared import JournalFault, NotStored, SharedState, SqlStore, Stored
+from state.shared import JournalFault, NotStored, SharedState, SqlStore, StoredState
 from tests.state.shared.board import Board, Rename, Score
 
 EMPTY = Board().model_dump_json()
@@ -42,7 +42,7 @@ async def store(file: Path, impatient: None) -> AsyncIterator[SqlStore]:
         yield store
 
 
-def going_on(stored: Stored) -> SharedState[Board, None]:
+def going_on(stored: StoredState) -> SharedState[Board, None]:
     return SharedState.restored(stored, Board, None)
 
 

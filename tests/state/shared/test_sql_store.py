@@ -22,7 +22,7 @@ from state.shared import (
     SharedState,
     SqlStore,
     Stale,
-    Stored,
+    StoredState,
     TakenOver,
     UnknownState,
     VersionTaken,
@@ -43,7 +43,7 @@ async def store(address: str) -> AsyncIterator[SqlStore]:
         yield store
 
 
-def going_on(stored: Stored) -> SharedState[Board, None]:
+def going_on(stored: StoredState) -> SharedState[Board, None]:
     return SharedState.restored(stored, Board, None)
 
 

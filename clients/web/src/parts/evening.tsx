@@ -26,6 +26,7 @@ export function EveningPage({
   microphone,
   trouble,
   elsewhere = false,
+  onTryNow,
   onNewCall,
 }: {
   settings: ReactNode;
@@ -35,6 +36,8 @@ export function EveningPage({
   trouble?: ReactNode;
   /** The same guest has joined from another tab or device. */
   elsewhere?: boolean;
+  /** Does not wait for the next attempt to join again, while there is one. */
+  onTryNow?: () => void;
   onNewCall: () => void;
 }) {
   const texts = useTexts();
@@ -61,7 +64,7 @@ export function EveningPage({
         <Person order={order} />
         {settings}
       </Front>
-      <Banner />
+      <Banner onTryNow={onTryNow} />
       <div className="table">
         {place.at === "talk" ? (
           <main className="talk" id="talk">

@@ -1,11 +1,13 @@
 """What is said is heard, what is unclear is asked again, and no failure makes a call deaf."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from livekit import rtc
 from livekit.agents import APIConnectionError, APIConnectOptions
@@ -17,7 +19,7 @@ from agents.app.local_speech.local_stt import LocalSTT
 from agents.app.local_speech.recognizer import PIECE_S, RATE, HeardWord, Recognized, Recognizer
 from agents.app.models.speech import load_vad
 from agents.handoff import UNCLEAR
-from tests.sounds import pieces, silence, spoken
+from tests.sounds import pieces, silence, spoken, spoken_in
 
 pytestmark = pytest.mark.processes
 
@@ -153,6 +155,58 @@ async def test_words_that_are_not_believed_are_unclear_and_not_guessed(
     assert heard(event) == ""
     assert event.alternatives[0].metadata == {UNCLEAR: True}
     assert event.alternatives[0].words == []
+
+
+def changed(samples: bytes, change: Callable[[npt.NDArray[np.float64]], Any]) -> bytes:
+    """Change the samples of a sound; what is too loud is clipped."""
+    made = np.asarray(change(np.frombuffer(samples, np.int16).astype(float)))
+    return bytes(np.clip(made, -32_768, 32_767).astype(np.int16).data)
+
+
+def every_second(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Lose every second packet of 20 ms."""
+    return np.where(np.arange(len(samples)) // (RATE // 50) % 2, 0.0, samples)
+
+
+NOISE = np.random.default_rng(1).normal(0, 8_000, 3 * RATE)
+CHORD = np.sin(np.outer((262, 330, 392), np.arange(3 * RATE)) * 2 * np.pi / RATE).sum(axis=0)
+LINE = "two large pizzas please"
+BAD: dict[str, tuple[Callable[[], bytes], str]] = {
+    "silence": (lambda: silence(2), ""),
+    "noise": (lambda: changed(silence(3), lambda _: NOISE), ""),
+    "music": (lambda: changed(silence(3), lambda _: 6_000 * CHORD), ""),
+    "clipped": (lambda: changed(spoken(LINE), lambda one: 8 * one), ""),
+    "a shout": (lambda: changed(spoken(LINE), lambda one: 4 * one), ""),
+    "quiet": (lambda: changed(spoken(LINE), lambda one: one / 100), "is very quiet"),
+    "every second packet": (lambda: changed(spoken(LINE), every_second), "has holes"),
+    "backwards": (lambda: changed(spoken(LINE), lambda one: one[::-1]), ""),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+async def test_of_bad_sound_no_words_are_guessed_and_the_next_line_is_heard(
+    stt: LocalSTT, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    make, told = BAD[kind]
+    async with listening(stt) as ear:
+        ear.hears(silence(0.5), make(), silence(0.6))
+        bad = await ear.flushed()
+        ear.hears(silence(0.3), spoken("yes please"), silence(0.6))
+        good = await ear.flushed()
+
+    assert heard(bad) == ""
+    assert bad.alternatives[0].words == []
+    assert told in caplog.text
+    assert heard(good) == "yes please"
+
+
+async def test_another_language_is_unclear(stt: LocalSTT) -> None:
+    async with listening(stt) as ear:
+        ear.hears(silence(0.5), spoken_in("de", "Guten Abend, ich hätte gern zwei Bier und Wein"))
+        event = await ear.flushed()
+
+    assert heard(event) == ""
+    assert event.alternatives[0].metadata == {UNCLEAR: True}
 
 
 @pytest.mark.parametrize("moment", ["begin", "listen", "end"])

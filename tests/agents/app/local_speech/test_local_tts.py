@@ -18,7 +18,7 @@ from agents.app.local_speech.voices import (
     FLITE,
     Espeak,
     Flite,
-    Spoken,
+    Synthesized,
     VoiceFault,
     find_voice,
     sayable,
@@ -153,7 +153,7 @@ async def test_a_voice_that_fails_is_an_error_of_the_model(monkeypatch: pytest.M
     speech_program("espeak-ng")
     voice = Espeak()
 
-    async def broken(self: Espeak, text: str) -> Spoken:
+    async def broken(self: Espeak, text: str) -> Synthesized:
         raise VoiceFault("espeak-ng failed with code 1")
 
     monkeypatch.setattr(Espeak, "speak", broken)

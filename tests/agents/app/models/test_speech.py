@@ -21,12 +21,10 @@ from agents.app.declaration import AppFaults
 from agents.app.local_speech import language_models as language_models_module
 from agents.app.local_speech import voices
 from agents.app.local_speech.local_stt import LocalSTT
-from agents.app.models.speech import (
-    SpeechModels,
-    language_models_of,
+from agents.app.models.speech import SpeechModels, language_models_of, speech_models
+from agents.app.models.speech_settings import (
     missing_for_speech,
     speech_faults,
-    speech_models,
     uses_local,
     with_local_speech,
     worker_settings,

@@ -17,6 +17,7 @@ from agents.app.job_metadata import JobMetadata
 from agents.app.rooms.media import Media
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.room_job import RoomJob
+from agents.app.rooms.transfer import PhoneServer
 from bella_vista.app import APP
 from bella_vista.local.model import LocalLLM
 from bella_vista.menus import menu_file
@@ -59,6 +60,7 @@ class Calls:
         *,
         job: str = "",
         house: ProcessContext[OrderState, OrderContext] | None = None,
+        phones: PhoneServer | None = None,
         **metadata: Any,
     ) -> AsyncIterator[Agent]:
         """Have an agent in a room for a while."""
@@ -76,6 +78,7 @@ class Calls:
                 name=room_name,
                 job=job,
                 metadata=JobMetadata.parse(json.dumps(metadata), "order"),
+                phones=phones,
             )
             assert await call.acquire_lease()
             call.attach()

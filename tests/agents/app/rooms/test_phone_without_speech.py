@@ -113,7 +113,7 @@ async def test_without_speech_models_a_caller_hears_the_recording(
     media: Media,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agents.handoff.speech.AUDIO_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("agents.handoff.audio.AUDIO_TIMEOUT_S", 0.5)
     async with called(calls, livekit, room_name, changed(media=media)) as (caller, agent):
         outcome = await asyncio.wait_for(asyncio.shield(agent.held), LONG_S)
         assert outcome is RoomOutcome.NO_SPEECH

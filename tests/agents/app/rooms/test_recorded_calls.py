@@ -4,6 +4,7 @@ import wave
 from array import array
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from agents.app.recordings import RATE, Recordings, files_of
 from agents.app.rooms.media import Media
@@ -46,7 +47,7 @@ async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
     voice = ToneTTS(character_s=0.001)
     kept = Recordings(tmp_path / "calls", "house")
     house = changed(media=Media(lambda: speech(voice)), recordings=kept)
-    code: dict[str, str] = {}
+    code: dict[str, Any] = {}
     orders: list[str] = []
     for visit in range(2):
         async with (

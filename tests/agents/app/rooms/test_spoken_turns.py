@@ -31,7 +31,7 @@ pytestmark = [
 KEY = "a-key-of-the-tests"
 GREETING = says("Good evening.")
 BOOKS = (calls(("add_nights", {"nights": 2})), says("Two nights."))
-LONG = "One two three four five six seven eight nine ten eleven twelve."
+LONG = "Apples and bread and cheese and dates and eggs and figs and grapes and honey and lemons."
 LONG_S = 6.0
 NIGHTS, COST = "two nights please", "what does it cost"
 
@@ -135,6 +135,11 @@ async def in_a_word(there: Spoken) -> None:
     await there.says(COST)
 
 
+async def in_the_opening(there: Spoken) -> None:
+    await there.hears()
+    await there.says()
+
+
 async def before_a_word(there: Spoken) -> None:
     await one_turn(there)
     texts = there.server.asked
@@ -171,7 +176,15 @@ CELLS = {
         in_a_word,
         2,
         speaks=(Speech(), Speech(seconds=LONG_S)),
-        unheard="twelve",
+        unheard="lemons",
+    ),
+    "interrupted in the opening": Cell(
+        (says(LONG), *BOOKS),
+        (NIGHTS,),
+        in_the_opening,
+        1,
+        speaks=(Speech(seconds=LONG_S),),
+        unheard="lemons",
     ),
     "interrupted before a word": Cell(
         (GREETING, *BOOKS, says("A lot.")),
@@ -189,7 +202,7 @@ CELLS = {
         speaks=(Speech(), Speech(seconds=LONG_S)),
         nights=0,
         agent="bar",
-        unheard="twelve",
+        unheard="lemons",
     ),
     "speech in a tool": Cell(
         (

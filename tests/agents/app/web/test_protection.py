@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from agents.app.settings import SettingsFaults
-from agents.app.web.protection import AT_ONCE, LARGEST_BODY
+from agents.app.web.cookies import Visitor
+from agents.app.web.protection import AT_ONCE, CLIENTS, LARGEST_BODY, LARGEST_HEADERS
 from bella_vista.settings import Settings
-from tests.agents.app.web.conftest import HERE, Serve
+from tests.agents.app.web.conftest import HASH, HERE, Serve
 
 ALLOWED = "https://www.example.com"
 
@@ -88,17 +89,81 @@ async def test_a_flood_from_one_address_is_refused_and_others_are_served(serve: 
     assert int(refused[-1].headers["retry-after"]) >= 1
     assert calm.status_code == 401
     assert page.status_code == 200
-    assert site.server.refusals.counts["too_many_requests"] == len(refused)
+    assert site.server.refusals.counts["rate"] == len(refused)
 
 
 async def test_tokens_are_limited_more_strictly(serve: Serve) -> None:
     async with serve() as site, site.browser("2001:db8::1") as flooding:
-        answers = [await flooding.post("/api/token") for _ in range(40)]
+        answers = []
+        for _ in range(40):
+            flooding.cookies.clear()
+            answers.append(await flooding.post("/api/token"))
         async with site.browser("2001:db8::2") as household:
             same = await household.post("/api/token")
 
     assert {answer.status_code for answer in answers} == {201, 429}
     assert same.status_code == 429  # of IPv6 everybody has 2 ** 64 addresses
+
+
+@pytest.mark.usefixtures("no_time_passes")
+async def test_a_guest_with_a_cookie_asks_for_so_many_tokens_wherever_they_are(
+    serve: Serve,
+) -> None:
+    async with serve() as site, site.browser("192.0.2.1") as browser:
+        answers = [await browser.post("/api/token") for _ in range(40)]
+        async with site.browser("198.51.100.9") as elsewhere:
+            elsewhere.cookies = browser.cookies
+            moved = await elsewhere.post("/api/token")
+
+    assert [one.status_code for one in answers] == [201] * 31 + [429] * 9  # the first had no cookie
+    assert moved.status_code == 429
+
+
+@pytest.mark.usefixtures("no_time_passes")
+async def test_guests_behind_one_address_have_a_limit_each(serve: Serve) -> None:
+    async with serve() as site, site.browser() as flooding, site.browser() as other:
+        for browser in (flooding, other):
+            await browser.post("/api/token")
+        answers = [await flooding.get("/api/order") for _ in range(2 * AT_ONCE)]
+        calm = await other.get("/api/order")
+        tokens = [(await other.post("/api/token")).status_code for _ in range(20)]
+
+    assert answers[-1].status_code == 429
+    assert calm.status_code == 404
+    assert set(tokens) == {201}
+
+
+@pytest.mark.usefixtures("no_time_passes")
+@pytest.mark.parametrize(("forged", "most"), [(True, 1), (False, CLIENTS)])
+async def test_many_cookies_do_not_help_one_client(serve: Serve, forged: bool, most: int) -> None:
+    async with serve() as site, site.browser() as flooding:
+        sign = site.server._cookie._signer.dumps
+
+        def cookie() -> str:
+            one = Visitor.new()
+            return f"{one.identity}.{one.room}" if forged else str(sign([one.identity, one.room]))
+
+        answers = [
+            await flooding.get("/api/order", headers={"cookie": f"bella_visitor={cookie()}"})
+            for _ in range(1000)
+        ]
+
+    served = [answer for answer in answers if answer.status_code != 429]
+    assert len(served) == most * AT_ONCE
+
+
+@pytest.mark.usefixtures("no_time_passes")
+async def test_many_cookies_are_no_more_guesses_of_the_password(serve: Serve) -> None:
+    async with serve(staff_password_hash=HASH) as site, site.browser() as browser:
+        tried = []
+        for _ in range(8):
+            browser.cookies.clear()
+            await browser.post("/api/token")
+            answer = await browser.post("/api/staff/login", json={"password": "a guess"})
+            tried.append(answer.status_code)
+
+    assert tried == [401] * 5 + [429] * 3
+    assert site.server.refusals.counts == {"login": 8}
 
 
 async def test_a_proxys_word_counts_only_if_it_is_trusted(serve: Serve) -> None:
@@ -128,6 +193,37 @@ async def test_a_large_body_is_refused_however_it_is_sent(serve: Serve) -> None:
 
     for answer in (whole, chunked):
         assert (answer.status_code, answer.json()["error"]["type"]) == (413, "too_large")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/api/order"])
+async def test_large_headers_are_refused(serve: Serve, path: str) -> None:
+    async with serve() as site, site.browser() as browser:
+        answer = await browser.get(path, headers={"x-long": "x" * LARGEST_HEADERS})
+
+    assert (answer.status_code, answer.json()["error"]["type"]) == (431, "too_large")
+    assert site.server.refusals.counts == ({"headers": 1} if path.startswith("/api/") else {})
+
+
+async def test_only_a_few_cookies_are_checked(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serve() as site, site.browser() as browser:
+        checked: list[str] = []
+        cookie = site.server._cookie
+        monkeypatch.setattr(cookie, "_visitor", lambda written: checked.append(written))
+        many = "; ".join(f"bella_visitor_{number}=a.b.c" for number in range(400))
+        answer = await browser.get("/api/order", headers={"cookie": many})
+
+    assert answer.status_code == 401
+    assert len(checked) <= 32  # 16 for the limit, 16 for the answer
+
+
+async def test_one_known_origin_does_not_excuse_another(serve: Serve) -> None:
+    async with serve() as site, site.browser() as browser:
+        for both in ((HERE, "https://evil.example"), ("https://evil.example", HERE)):
+            headers = [("origin", origin) for origin in both]
+            answer = await browser.post("/api/token", headers=headers)
+            assert answer.status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -178,7 +274,7 @@ async def test_refusals_are_logged_without_what_was_sent(
 
     told = [(one.getMessage(), getattr(one, "reason", "")) for one in caplog.records]
     assert {reason for text, reason in told if text == "request refused"} == {
-        *("bad_request", "forbidden", "unauthorized")
+        *("token", "origin", "cookie")
     }
     logged = "\n".join(str(vars(one)) for one in caplog.records)
     for secret in ("secret-4711", "Ada-in-the-name", "192.0.2.77", token.json()["room_name"]):

@@ -1,12 +1,13 @@
 """Staff: the login, the orders as they come, commands, and the events of a board that is open."""
 
 import asyncio
+import itertools
 import json
 import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,19 @@ import pytest
 from argon2 import PasswordHasher
 
 from agents.app.faults import InputError
+from agents.app.forgetting import forget_state
 from agents.app.states import new_state, resume_state
-from agents.app.web.staff import SHIFT_S, hash_password
+from agents.app.web.staff import MOST_LOGINS, SHIFT_S, hash_password
 from bella_vista.app import APP
 from state.commands import (
     AddItem,
+    CancelOrder,
     ChoosePayment,
     ConfirmOrder,
+    GiveFeedback,
     PlaceOrder,
     ReadBack,
+    SetCustomer,
     SetFulfilment,
 )
 from state.order import OrderState
@@ -150,6 +155,36 @@ async def test_with_another_password_old_logins_are_over(serve: Serve) -> None:
     assert answer.status_code == 401
 
 
+async def test_only_so_many_logins_wait_for_their_check(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = threading.Event()
+    async with serve(staff_password_hash=HASH) as site:
+        desk = site.server._staff
+        assert desk is not None
+        monkeypatch.setattr(desk, "_is_right", lambda password: checked.wait(60))
+        async with AsyncExitStack() as stack:
+            cooks = [
+                await stack.enter_async_context(site.browser(f"192.0.2.{n}")) for n in range(4)
+            ]
+            turns = itertools.cycle(cooks)
+
+            def login() -> Any:
+                return next(turns).post("/api/staff/login", json={"password": PASSWORD})
+
+            waiting = [asyncio.create_task(login()) for _ in range(MOST_LOGINS)]
+            await until(lambda: desk._logins == MOST_LOGINS, what="the logins")
+            refused = await login()
+            checked.set()
+            answers = await asyncio.gather(*waiting)
+            again = await login()
+
+    assert (refused.status_code, refused.json()["error"]["type"]) == (429, "too_many_requests")
+    assert int(refused.headers["retry-after"]) >= 1
+    assert {answer.status_code for answer in answers} == {204}
+    assert again.status_code == 204
+
+
 async def test_passwords_cannot_be_tried_at_will(serve: Serve) -> None:
     async with serve(staff_password_hash=HASH) as site, site.browser() as browser:
         tried = [
@@ -266,6 +301,72 @@ async def test_staff_pause_orders_and_say_what_is_sold_out(serve: Serve) -> None
     assert before["menu_version"] != after["menu_version"]
     assert (wrong.status_code, wrong.json()["error"]["reason"]) == (409, "not_on_menu")
     assert none.status_code == 400
+
+
+async def test_what_two_members_of_staff_set_at_two_servers_at_once_is_kept(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with kitchen(serve) as (site, cook), kitchen(serve) as (_, waiter):
+        store = site.store.replace_setting
+        others: list[Any] = []
+
+        async def late(name: str, seen: Any, value: Any) -> bool:
+            if not others:
+                sent = {"add_sold_out": ["Cannoli"]}
+                others.append(await waiter.put("/api/staff/house", json=sent))
+            return await store(name, seen, value)
+
+        monkeypatch.setattr(site.store, "replace_setting", late)
+        own = await cook.put("/api/staff/house", json={"add_sold_out": ["tiramisu"]})
+        listed = (await waiter.get("/api/staff/orders")).json()["house"]
+        back = await waiter.put("/api/staff/house", json={"remove_sold_out": ["Cannoli"]})
+
+    assert others[0].json()["sold_out"] == ["Cannoli"]
+    assert own.json() == listed == {"paused": False, "sold_out": ["Cannoli", "Tiramisu"]}
+    assert back.json()["sold_out"] == ["Tiramisu"]
+
+
+async def test_a_setting_that_others_keep_changing_is_given_up(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with kitchen(serve) as (site, cook):
+
+        async def never(name: str, seen: Any, value: Any) -> bool:
+            return False
+
+        monkeypatch.setattr(site.store, "replace_setting", never)
+        answer = await cook.put("/api/staff/house", json={"paused": True})
+
+    assert (answer.status_code, answer.json()["error"]["type"]) == (503, "unavailable")
+    assert int(answer.headers["retry-after"]) >= 1
+
+
+async def test_a_board_is_told_what_staff_set_at_another_server(serve: Serve) -> None:
+    async with kitchen(serve) as (site, _), kitchen(serve) as (_, waiter):
+        async with watched(site) as board:
+            await board.next("snapshot")
+            await waiter.put("/api/staff/house", json={"paused": True})
+            _, told = await board.next("house")
+
+    assert told == {"paused": True, "sold_out": []}
+
+
+async def test_an_erased_order_leaves_the_boards(serve: Serve) -> None:
+    async with kitchen(serve) as (site, _):
+        app = site.server._app
+        shared = await order_of(site)
+        await shared.apply(SetCustomer(name="Ada"), CancelOrder(), actor="guest")
+        other = await placed(site)
+        async with watched(site) as board:
+            _, snapshot = await board.next("snapshot")
+            await forget_state(app, site.store, site.settings, shared.state_id, [])
+            _, removed = await board.next("removed")
+            await other.apply(GiveFeedback(rating=5), actor="guest")
+            kind, after = await board.next("removed", "order")
+
+    assert [one["customer_name"] for one in snapshot["orders"]] == [None, "Ada"]
+    assert removed == {"order_id": shared.state_id}
+    assert (kind, after["order_id"]) == ("order", other.state_id)
 
 
 async def test_a_live_setting_is_changed_once_and_in_the_event_loop(serve: Serve) -> None:
