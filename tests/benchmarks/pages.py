@@ -131,7 +131,8 @@ async def _measured(deployment: Deployment, page: Path, plan: Pages) -> Table:
         "The restaurant's page in Chromium, ms",
         ("median", "quartiles", "most"),
         note="Until it is painted. An edit is timed from the click, an agent's change from its commit. A frame is the"
-        " time between two of the browser's animation frames, a task what its main thread does in one piece.",
+        " time between two of the browser's animation frames, a task what its main thread does in one piece, waiting"
+        " for a core included. Processor is what an edit costs the main thread, until it is confirmed.",
         subject="the page",
     )
     async with _web_server(deployment, page) as url, guests() as browser:
@@ -190,12 +191,15 @@ async def _recorded(guest: Guest, what: str) -> Any:
 
 async def _edits(table: Table, guest: Guest, name: str, plan: Pages) -> None:
     taken: list[list[float]] = []
+    before = await guest.do("work")
     for number in range(plan.edits + 2):
         button = "One fewer Tiramisu" if number % 2 else "One more Tiramisu"
         taken.append(await _recorded(guest, f"edit({json.dumps(button)}, {PACE_MS})"))
+    worked = (await guest.do("work") - before) * 1000 / len(taken)
     shown, confirmed = zip(*taken[2:], strict=True)
     _add(table, f"{name}: shown", shown, SHOWN_MS)
     _add(table, f"{name}: confirmed", confirmed, CONFIRMED_MS)
+    table.add(f"{name}: processor, both frames", f"{worked:.0f}", "", "")
 
 
 async def _words(
@@ -214,8 +218,10 @@ async def _words(
 
 def _changes(deployment: Deployment) -> list[float]:
     """Return when the agents have added dishes, by the machine's clock."""
-    lines = [line for file in deployment.folder.glob("*.jsonl") for line in file.open()]
-    notes = [json.loads(line) for line in lines if '"changed"' in line]
+    lines = [
+        line for file in deployment.folder.glob("*.jsonl") for line in file.read_text().splitlines()
+    ]
+    notes = [json.loads(line) for line in lines if '"changed"' in line and line.endswith("}")]
     return sorted(one["wall"] for one in notes if "add_item" in one["ops"])
 
 
