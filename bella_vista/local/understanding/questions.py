@@ -201,7 +201,7 @@ class Questions:
 
     def _named_fact(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Find a fact that is asked for by the very words of its key."""
-        asked = {token.stem for token in words.tokens if not token.stop} - _stems_of("no fact")
+        asked = self._beside_names(words)
         own = [
             key
             for key in self._facts
@@ -212,7 +212,7 @@ class Questions:
 
     def _fact(self, words: Words, things: Sequence[Item], least: float = 2.0) -> Asked | None:
         """Find a fact by the words of its key, by what it is usually asked by, or by its text."""
-        asked = {token.stem for token in words.tokens if not token.stop} - _stems_of("no fact")
+        asked = self._beside_names(words)
         best, score = None, least - 1
         for key, near in self._facts.items():
             own = set(stems(key)) & asked
@@ -289,13 +289,7 @@ class Questions:
         return free.match["what"] if free is not None and families_of(free.match["what"]) else None
 
     def _diet(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        spans = [(at, self._names.longest(words.tokens, at)) for at in range(len(words))]
-        of_names = {  # the veggie burger may be no vegan one
-            at + further
-            for at, found in spans
-            if found is not None and found[0] > 1 and found[1].dishes
-            for further in range(found[0])
-        }
+        of_names = self._inside_names(words)  # the veggie burger may be no vegan one
         told = (token for at, token in enumerate(words.tokens) if at not in of_names)
         diet = next(
             (
@@ -432,6 +426,22 @@ class Questions:
         if named is None and things and pattern("asks is with").fullmatch(words.said):
             return Asked("contents", subject=things[-1].name)
         return Asked("contents", subject=named[0]) if named else None
+
+    def _inside_names(self, words: Words) -> set[int]:
+        """Return where the words of dishes' names stand that have several words."""
+        spans = [(at, self._names.longest(words.tokens, at)) for at in range(len(words))]
+        return {
+            at + further
+            for at, found in spans
+            if found is not None and found[0] > 1 and found[1].dishes
+            for further in range(found[0])
+        }
+
+    def _beside_names(self, words: Words) -> set[str]:
+        """Return the stems a fact is found by: the kids spaghetti is no fact about kids."""
+        of_names = self._inside_names(words)
+        told = (token for at, token in enumerate(words.tokens) if at not in of_names)
+        return {token.stem for token in told if not token.stop} - _stems_of("no fact")
 
     def _asks_having(self, words: Words) -> bool:
         return words.tokens[0].word in ("do", "does", "have", "has", "any", "is", "are", "got")
