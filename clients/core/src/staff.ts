@@ -32,8 +32,8 @@ export interface BoardOptions {
 const PERSIST_MS = 15_000;
 const PAUSE_MS = 1_000;
 
-/** As many as the page server's snapshot has. */
-const MOST_STATES = 200;
+/** More than come in a shift: an old one that waits for staff stays on the board. */
+const MOST_STATES = 1_000;
 
 export class StaffBoard<S, C extends { op: string } = { op: string }> {
   readonly #options: Required<BoardOptions>;

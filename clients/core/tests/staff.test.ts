@@ -205,12 +205,12 @@ test("events that a busy server refuses are asked for again when it has said", a
   expect(streams).toHaveLength(2);
 });
 
-test("a board that is open for long keeps the newest 200 states", () => {
+test("a board that is open for long keeps the newest 1,000 states", () => {
   const { events, look } = live();
-  for (let number = 3; number < 1_000; number += 1) events.tell("order", order(`o-${number}`, 1));
-  expect(look().states).toHaveLength(200);
-  expect(look().states[0]).toMatchObject({ order_id: "o-999" });
-  expect(look().states.at(-1)).toMatchObject({ order_id: "o-800" });
+  for (let number = 3; number < 2_000; number += 1) events.tell("order", order(`o-${number}`, 1));
+  expect(look().states).toHaveLength(1_000);
+  expect(look().states[0]).toMatchObject({ order_id: "o-1999" });
+  expect(look().states.at(-1)).toMatchObject({ order_id: "o-1000" });
 });
 
 test("a refused command is told, and not repeated", async () => {
