@@ -36,6 +36,7 @@ BROUGHT = {
     "pydantic_core": "pydantic",
     "httpx2": "livekit-plugins-openai",
     "openai": "livekit-plugins-openai",
+    "numpy": "livekit-agents",
 }
 """Distributions that are imported and that one of the wheel's own dependencies brings."""
 
