@@ -100,7 +100,7 @@ class Pages:
     Args:
         visits: How often the page is opened, a call begun, and reloaded.
         edits: How often a quantity is changed by hand, on a short order and on a long one.
-        words: How often the agent changes it.
+        words: How often the agent adds a dish, to each: an order takes 20 of one, and no more than $500.
         lines: How long the long order is.
     """
 

@@ -63,7 +63,7 @@ FULL = Plan(
     commits=400,
     lines=400,
     rooms=Rooms(rounds=16, turns=40, flood=10_000, floods=2, kills=10, rooms=50),
-    pages=Pages(visits=5, edits=60, words=15, lines=30),
+    pages=Pages(visits=5, edits=60, words=6, lines=30),
     spoken=239,
     aloud=20,
 )
