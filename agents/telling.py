@@ -44,7 +44,7 @@ def told(context: OrderContext) -> Callable[[Applied[OrderState], Command[Any, A
                 if order.channel == "phone" and not takes_calls(
                     context.menu.restaurant, context.now()
                 ):
-                    return f"{NOBODY_BY_PHONE} {_CALL_BACK if order.phone else _ASK_NUMBER}"
+                    return f"{NO_PERSON_BY_PHONE} {_CALL_BACK if order.phone else _ASK_NUMBER}"
                 return "A member of staff will see that the guest wants a person."
         return "Done."
 
@@ -104,7 +104,7 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-NOBODY_BY_PHONE = "Nobody can come to the telephone now: tell the guest so."
+NO_PERSON_BY_PHONE = "No one can come to the telephone now: tell the guest so."
 _CALL_BACK = "A member of staff will see that they want a person, and call back."
 _ASK_NUMBER = "A member of staff will see that they want a person. Ask for the number to call back."
 

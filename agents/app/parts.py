@@ -223,7 +223,7 @@ class Phone(Generic[S, C]):
         person_there: Whether somebody answers there now.
         summary: Sums up a call for the person whom a warm transfer calls; takes why the user wants
             a person as well.
-        not_reached: Called with the state and the reason when nobody was reached, so that staff
+        not_reached: Called with the state and the reason when no one was reached, so that staff
             see it.
     """
 

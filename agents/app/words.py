@@ -56,7 +56,7 @@ class Words:
         is_recorded: Answers a user who asks whether the call is recorded, if it is.
         is_not_recorded: The same, if it is not.
         a_person: The caller's words when they press 0 on a telephone.
-        nobody_reached: A caller who was to be put through to a person was not.
+        not_put_through: A caller who was to be put through to a person was not.
         noted: Said after it once the wish is stored for staff.
         take_or_leave: Asks the person who was called whether they take the caller.
         taken: They do, and are connected.
@@ -85,7 +85,7 @@ class Words:
     )
     is_not_recorded: str = "No, the sound of this call is not recorded."
     a_person: str = "I would like to speak to a person."
-    nobody_reached: str = "I am sorry, nobody can take your call just now."
+    not_put_through: str = "I am sorry, no one can take your call just now."
     noted: str = "I have noted that you would like to speak to a person."
     take_or_leave: str = "Press 1 to take the call. Press 2 or hang up if you cannot."
     taken: str = "Thank you, you are connected."

@@ -167,7 +167,7 @@ class PutThrough(Action):
         """Have the user put through once the reply under way has been spoken."""
         line: TelephoneLine | None = call.line
         if line is None or not line.reaches_person:
-            raise Refused("Nobody can be reached by telephone just now.", reason="nobody_there")
+            raise Refused("No one can be reached by telephone just now.", reason="no_one_there")
         line.put_through(self.reason)
         return "The caller is put through after your next sentence: ask them to hold the line."
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agents.telling import NOBODY_BY_PHONE
+from agents.telling import NO_PERSON_BY_PHONE
 from bella_vista.local.answers import Answers
 from bella_vista.local.english.sentences import joined, line_words, say
 from bella_vista.local.refusals import Refusals
@@ -156,7 +156,7 @@ def _done(outcome: Outcome, order: Mapping[str, Any]) -> str:
                 "done set_tip", tip=tip if any(map(str(tip).__contains__, "123456789")) else None
             )
         case "call_person":
-            if outcome.output.startswith(NOBODY_BY_PHONE):
+            if outcome.output.startswith(NO_PERSON_BY_PHONE):
                 return say("person not by phone", phone=order.get("phone"))
             return say(_PERSONS.get(str(given.get("reason")).partition(":")[0], "person"))
         case "give_feedback":

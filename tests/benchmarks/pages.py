@@ -28,6 +28,9 @@ START = "Start by typing"
 LIMIT_S = 60
 """How long anything may take."""
 
+REST_S = 2
+"""How long the page is measured at rest: its longest frame then is the machine's own limit."""
+
 PACE_MS = 60
 """How long a guest takes from one edit to the next at least; 20 calls a second are allowed."""
 
@@ -141,7 +144,7 @@ async def _measured(deployment: Deployment, page: Path, plan: Pages) -> Table:
         await _words(table, deployment, guest, "the agent adds a dish", plan)
         await _fill(guest, plan.lines)
         await _recorded(guest, "forget()")
-        await asyncio.sleep(2)
+        await asyncio.sleep(REST_S)
         idle = await _recorded(guest, "longest()")
         await _recorded(guest, "forget()")
         await _edits(table, guest, f"a quantity by hand, {plan.lines} lines", plan)

@@ -1,8 +1,8 @@
 """Puts a phone caller through to a person: at once by SIP (cold), or after the person was asked (warm).
 
 ``WarmTransferTask`` of livekit-agents 1.8.9 is not used: a model decides in it whether the person is
-joined, it moves them by a call that livekit-server 1.13.5 refuses as not implemented, and afterwards
-whoever does not hang up first has their room deleted, or stays in it alone.
+joined. It moves them by a request that livekit-server 1.13.5 refuses as not implemented. Afterwards the
+one of the two who stays on the line is disconnected, or is left alone in the room.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ RING_S = 25
 """How long the person's telephone rings, in whole seconds."""
 
 RINGING_S = RING_S + 5.0
-"""How long the server may take to say that nobody has answered, in seconds."""
+"""How long the server may take to say that no one has answered, in seconds."""
 
 ANSWER_S = 8.0
 """How long the person has to press a key after they were asked, in seconds; then they are asked
@@ -82,8 +82,8 @@ class PhoneServer:
     trunk: str | None = None
 
 
-class NobodyReached(Exception):
-    """Nobody has taken the call; the text says why, for the log."""
+class NotPutThrough(Exception):
+    """No one has taken the call; the text says why, for the log."""
 
 
 async def cold_transfer(server: PhoneServer, room: rtc.Room, caller: str, to: str) -> None:
@@ -96,7 +96,7 @@ async def cold_transfer(server: PhoneServer, room: rtc.Room, caller: str, to: st
         to: A telephone number (E.164) or a SIP address.
 
     Raises:
-        NobodyReached: They were not transferred.
+        NotPutThrough: They were not transferred.
     """
     done = await transfer(server.api, room.name, caller, to)
     if done is None:  # the server does not say
@@ -105,7 +105,7 @@ async def cold_transfer(server: PhoneServer, room: rtc.Room, caller: str, to: st
                 await _left(room, caller)
                 done = True
     if not done:
-        raise NobodyReached("not transferred")
+        raise NotPutThrough("not transferred")
 
 
 class CallerLine(Generic[S, C]):
@@ -180,9 +180,9 @@ class CallerLine(Generic[S, C]):
             self._conversation.hold()
             try:
                 tell = await self._transfer(reason)
-            except NobodyReached as error:
+            except NotPutThrough as error:
                 logger.warning("caller not put through: %s", error)
-                tell = f"{words.nobody_reached} {await self._noted(reason)}".strip()
+                tell = f"{words.not_put_through} {await self._noted(reason)}".strip()
             if tell and not self._over.is_set():
                 call.speak(tell)
                 await call.answered()  # they may be talking, and would interrupt it
@@ -194,7 +194,7 @@ class CallerLine(Generic[S, C]):
         """Transfer the user; returns what they are told if they are still on the line."""
         to = self._number()
         if to is None:
-            raise NobodyReached("closed meanwhile")
+            raise NotPutThrough("closed meanwhile")
         if self._server.trunk is None:
             # The user may leave before the server says that they were transferred.
             await cold_transfer(self._server, self._room, self._user, to)
@@ -203,7 +203,7 @@ class CallerLine(Generic[S, C]):
         call, words = self._call, self._conversation.words
         tts = call.session.tts
         if not isinstance(tts, TTS):
-            raise NobodyReached("no text-to-speech")
+            raise NotPutThrough("no text-to-speech")
         shown = CallSummary(reason)
         summary: Callable[..., CallSummary] = self._app.phone.summary
         shown = attempt("phone.summary", shown, summary, call.state, call.shared.context, reason)
@@ -270,16 +270,16 @@ class WarmTransfer:
         """Put the caller through, and return when one of the two has hung up.
 
         Raises:
-            NobodyReached: Nobody has taken the call.
+            NotPutThrough: No one has taken the call.
         """
         try:
             async with hold_tone(self._room):
                 await self._reach()
             await self._connect()
-        except NobodyReached:
+        except NotPutThrough:
             raise
         except Exception as error:  # of whatever kind: the caller is told
-            raise NobodyReached(_why(error)) from error
+            raise NotPutThrough(_why(error)) from error
 
     async def aclose(self, *, caller_gone: bool) -> None:
         """End the person's call and close their room.
@@ -342,9 +342,9 @@ class WarmTransfer:
         )
         await _first(self._ask(), asyncio.shield(self._answer))
         if not self._answer.done():
-            raise NobodyReached("no key pressed")  # a mailbox presses none
+            raise NotPutThrough("no key pressed")  # a mailbox presses none
         if not self._answer.result():
-            raise NobodyReached("declined")
+            raise NotPutThrough("declined")
         self._source.clear_queue()
         await self._speak(self._words.taken)
 
@@ -539,7 +539,7 @@ async def _quietly(work: Callable[[], Awaitable[object]], failed: str) -> None:
     try:
         async with asyncio.timeout(CLOSE_S):
             await work()
-    except Exception as error:
+    except Exception as error:  # cleaning up goes on with what is next, whatever livekit raises
         logger.info(failed, type(error).__name__)
 
 

@@ -309,7 +309,7 @@ class Questions:
             and diet in self._menu.restaurant.facts
         ):
             return None
-        if diet == "veggie":
+        if diet == "veggie" or (diet is None and words.find(pattern("no meat")) is not None):
             diet = "vegetarian"
         pieces = cut(words, self._names)
         if self._orders_dish(pieces):

@@ -28,12 +28,12 @@ const named = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).rep
 const shown = (time: string) =>
   new Date(time.slice(0, 19)).toLocaleString("en-US", { dateStyle: "full", timeStyle: "short" });
 
-/** Whose turn it is, or why it is nobody's. */
+/** Whose turn it is, or why there is no turn. */
 function useNow(): string {
   const { status, turn, activeAgent } = useSnapshot();
   const { status: connection, fault } = useCall(call);
   if (fault === "elsewhere") return "This call goes on in another window.";
-  if (connection === "lost" || status === "failed") return "Nobody answers. Reload to try again.";
+  if (connection === "lost" || status === "failed") return "No one answers. Reload to try again.";
   if (status === "ended") return "The call is over. Write to start another.";
   if (status !== "ready" || !activeAgent) return "Calling the front desk …";
   return turn?.yours ? "It is your turn." : `${named(activeAgent)} is speaking.`;

@@ -68,7 +68,7 @@ async def test_a_transfer_beside_a_hanging_tool_is_refused_when_its_time_is_over
             calls("transfer_to_concierge"),
             says("Where to?"),
             calls("transfer_to_reception", "telephone"),
-            says("Nobody answers there."),
+            says("No one answers there."),
         ]
     )
 
@@ -80,7 +80,7 @@ async def test_a_transfer_beside_a_hanging_tool_is_refused_when_its_time_is_over
     assert turn.handoffs == []
     assert [one.reason for one in turn.refused] == ["sibling_failed"]
     assert ["timeout" in tool.output for tool in turn.tools] == [True]
-    assert turn.said == ["Nobody answers there."]
+    assert turn.said == ["No one answers there."]
     assert len(turn.your_turns) == 1
 
 

@@ -102,7 +102,7 @@ async def test_a_hanging_tool_is_given_up_and_the_state_is_as_before() -> None:
             calls("transfer_to_concierge"),
             says("Yes?"),
             calls("telephone"),
-            says("Nobody answers."),
+            says("No one answers."),
         ]
     )
 
@@ -112,7 +112,7 @@ async def test_a_hanging_tool_is_given_up_and_the_state_is_as_before() -> None:
     Telephone.gate = None
 
     assert "timeout" in turn.tools[0].output
-    assert turn.said == ["Nobody answers."]
+    assert turn.said == ["No one answers."]
 
 
 async def test_a_tool_that_breaks_tells_the_model_nothing_of_its_insides() -> None:

@@ -32,7 +32,7 @@ from tests.speaking import Speaking, speaking
 DESK = "+12125550101"
 NUMBER = "+12125550142"
 CLOSED = datetime(2026, 11, 20, 4, tzinfo=UTC)
-NOBODY = "nobody can take your call just now"
+NO_ONE = "no one can take your call just now"
 Way = Literal["cold", "warm"]
 
 
@@ -183,7 +183,7 @@ async def test_a_caller_hears_that_nobody_was_reached_and_goes_on(
     sip.status = status
     async with calling(desk, sip, room_name, way) as caller:
         await caller.asks()
-        await caller.hears(NOBODY)
+        await caller.hears(NO_ONE)
         await until(lambda: caller.is_turn(2), what="their turn")
         whole(caller)
         assert caller.order.person_wanted is True
@@ -275,7 +275,7 @@ async def test_a_person_who_does_not_take_the_call(
                 await person.press("2")
             case "hangs up":
                 await person.hang_up()
-        await caller.hears(NOBODY)
+        await caller.hears(NO_ONE)
         await until(lambda: caller.is_turn(2), what="their turn")
         whole(caller)
         assert caller.order.person_wanted is True
