@@ -32,6 +32,7 @@ _OTHER_WORDS, _A_PERSON = 3, 4
 """The times in a row at which a question is put in other words, and at which a person is called."""
 _OPEN = frozenset({Topic.ANYTHING_ELSE, Topic.SUGGESTION, Topic.WANTED, Topic.READ_AGAIN})
 """Questions that wait for nothing in particular, so that they are never put in vain."""
+_ENDING = ("done", "no", "place")
 _TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible", "either"})
 """Refusals that the guest can answer with one of what is possible."""
 _REMEMBERED = 2_000
@@ -425,6 +426,11 @@ class Dialogue:
             return replace(understood, not_understood=(*understood.not_understood, *unheard))
         if pending is not None and _still_waits(pending, understood):
             if ends:
+                unasked = _not_asked_yet(pending)
+                if unasked is not None:
+                    intents = tuple(one for one in understood.intents if one not in _ENDING)
+                    dropped = _left_out(replace(pending, rest=()))
+                    return replace(understood, question=unasked, intents=intents, dropped=dropped)
                 commands = (*_likelier(pending), *understood.commands)
                 return replace(understood, commands=commands, dropped=_left_out(pending))
             understood = replace(understood, question=_both(understood.question, pending))
@@ -610,6 +616,16 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
         and not refused
         and not _asked_again(pending, understood)
     )
+
+
+def _not_asked_yet(pending: Question) -> Question | None:
+    """Return what other dishes wait for that the guest was never asked: "that's all" does not answer it."""
+    others = [
+        one
+        for one in pending.rest
+        if one.code == "choice_missing" and one.draft and one.draft != pending.draft
+    ]
+    return replace(others[0], rest=tuple(others[1:])) if others else None
 
 
 def _left_out(pending: Question) -> tuple[str, ...]:
