@@ -24,6 +24,7 @@ from bella_vista.local.understanding.rivals import (
     DOUBT,
     DOUBT_OF_NEW,
     either,
+    in_all,
     is_fuller,
     leaves_more,
     says_less,
@@ -164,6 +165,8 @@ class Deciding:
         self._account(best, words)
         if not (waiting or best.questions):
             self._doubt(best, weighed, known, words)
+        if known and not (waiting or best.questions):
+            self._doubt_of_more(best, known)
         best.questions.extend(numbered)
         return best, weighed
 
@@ -233,6 +236,20 @@ class Deciding:
                 best.questions.append(question)
                 best.drafts = [(at, draft) for at, draft in best.drafts if draft in rival]
                 return
+
+    def _doubt_of_more(self, best: Decided, known: Sequence[Item]) -> None:
+        """Ask whether what is there and is named again is to come to it, or is all there is to be."""
+        if best.reading is None:
+            return
+        meant = [draft for _, draft in best.drafts]
+        said, _ = items(best.reading)
+        if any(one.partial for one in said):
+            return
+        rival = in_all(meant, said, known, self.index)
+        question = either(meant, rival, known, self._accounting.held, together=True)
+        if question is not None:
+            best.questions.append(question)
+            best.drafts = [(at, draft) for at, draft in best.drafts if draft in rival]
 
     def _chosen(self, words: Lattice, known: Sequence[Item]) -> dict[int, int]:
         """Return for which dishes on the order each option of a lattice was chosen: it can be left off."""

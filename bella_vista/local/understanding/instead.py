@@ -64,6 +64,8 @@ def instead_of(out: Outcome, said: Said) -> None:
     found = targets(out, said) if said.head is not None or said.ref else []
     if found:
         old, fresh = found[-1], [item for item in out.items if item is not found[-1]]
+        if said.partial and said.ordinal:
+            old = out.pieces(old, said.count)  # "instead of the second one", of three
         if out.kitchen.combo(old.name) is not None:
             out.penalty += NEW_THOUGH_THERE  # rather a part of it gives way
         if fresh and fresh[-1].spoken < said.place:

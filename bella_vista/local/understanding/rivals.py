@@ -6,14 +6,17 @@ from typing import Any
 
 from bella_vista.local.english.sentences import line_words, listed, say
 from bella_vista.local.understanding.held import Held
+from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.reading import Said
 from bella_vista.local.understanding.states import Reading
 
 DOUBT, DOUBT_OF_NEW = 0.3, 0.12
 """How much dearer a reading may be to be asked about; and where there is nothing on the order yet."""
 _NOTHING = frozenset(("", "filler", "aside"))
 _JOINING = frozenset(("on", "to", "for", "with", "and", "or", "but"))
+_AGAIN = ("same", "again")
 _LISTS = ("modifications", "parts")
 
 
@@ -53,8 +56,61 @@ def _facts(drafts: Sequence[Draft]) -> Counter[tuple[Any, ...]]:
     return facts
 
 
+def in_all(
+    meant: Sequence[Draft], said: Sequence[Said], known: Sequence[Item], index: Index
+) -> list[Draft]:
+    """Return commands by which there are so many in all of what is there and is named again.
+
+    "Two colas", where there is a cola, are two more. But "no ice in the tea, and two colas" speaks of what is
+    there, and so does "two colas" where there are three: either may be meant.
+
+    Args:
+        meant: The commands of a reading, which orders so many more.
+        said: The reading, item by item.
+        known: The lines of the order.
+        index: The menu's names.
+    """
+    lines = [item.line for item in known if item.line is not None]
+    speaks = any(map(_speaks_of_what_is_there, said))
+    touched = {draft.fields.get("line_id") for draft in meant}
+    rival: list[Draft] = []
+    for draft in meant:
+        given = dict(draft.fields)
+        there = [line for line in lines if line.name == given.get("name")]
+        told = [one for one in said if there and one.mask & index.bit(there[0].name)]
+        again = len(there) == 1 and there[0].id not in touched and not given.get("parts")
+        if draft.op == "add_item" and again and told and not any(map(_more, told)):
+            line = there[0]
+            kept = ("size", line.size), ("modifications", list(line.modifications))
+            given = {k: v for k, v in given.items() if v and (k, v) not in kept and k != "name"}
+            fewer = list(given) == ["quantity"] and given["quantity"] <= line.quantity
+            if not (speaks or fewer):
+                rival.append(draft)
+                continue
+            draft = Draft("change_item", {"line_id": line.id, **given})
+            touched.add(line.id)
+        rival.append(draft)
+    return rival
+
+
+def _speaks_of_what_is_there(said: Said) -> bool:
+    beside = said.verb or said.ref or said.become
+    return bool(beside or said.correct or said.exact or said.instead or said.kept)
+
+
+def _more(said: Said) -> bool:
+    """Whether words say that a thing comes beside what is there, or how many there are to be."""
+    beside = said.more or said.copies or said.besides or said.ref in _AGAIN
+    return bool(beside or said.verb or said.article or said.recounts)
+
+
 def either(
-    meant: Sequence[Draft], rival: Sequence[Draft], known: Sequence[Item], held: Held
+    meant: Sequence[Draft],
+    rival: Sequence[Draft],
+    known: Sequence[Item],
+    held: Held,
+    *,
+    together: bool = False,
 ) -> Question | None:
     """Ask which of two orders is meant; nothing where both come to the same.
 
@@ -63,11 +119,14 @@ def either(
         rival: The commands of the other one.
         known: The lines of the order.
         held: What the lines of an order hold.
+        together: Whether lines of the same thing are told as one.
     """
     orders = [
         [line.shown() for line in held.lines(drafts, (), known) if line.quantity > 0]
         for drafts in (meant, rival)
     ]
+    if together:
+        orders = [_merged(lines) for lines in orders]
     told: list[str] = []
     for own, other in (orders, reversed(orders)):
         words = [line_words(line) for line in own if line not in other]
@@ -81,3 +140,16 @@ def either(
         for own, other in ((meant, rival), (rival, meant))
     )
     return Question("either", {"possible": tuple(told), "orders": waits})
+
+
+def _merged(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put lines of the same thing together."""
+    merged: list[dict[str, Any]] = []
+    for line in lines:
+        same = {**line, "id": "", "quantity": 0}
+        alike = (one for one in merged if {**one, "id": "", "quantity": 0} == same)
+        if (one := next(alike, None)) is not None:
+            one["quantity"] += line["quantity"]
+        else:
+            merged.append(line)
+    return merged

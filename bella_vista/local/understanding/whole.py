@@ -238,6 +238,8 @@ def _told(said: Said, bit: int, *, there: bool) -> Iterator[int]:
     if said.head is None and said.become is None and not (said.partial and said.described):
         tallied = any(option.entity.tallied & bit for option in said.options)
         pointing = said.definite or said.ref not in ("", "one")
+        if there and said.definite and said.size is not None and said.number is None:
+            return  # "a large one and a small one, the small without ham"
         if said.size is not None or not (said.options and (tallied or pointing)):
             yield said.count or 1  # "and one half pint", "flat white, three please"
     if (said.become or said).count is not None and (said.become or said.verb == "change"):
