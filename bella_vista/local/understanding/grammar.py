@@ -159,7 +159,7 @@ RULES = """
   before,after note       -                  note                    same    0.55
   out          note       -                  begin note              before  1.2
   after        each       -                  each                    after   0.05
-  before,after stays      known              kept                    same    0.0
+  before,after kept       known              kept                    same    0.0
   any          keep       -                  verb                    same    0.05
   before,after off        -                  off                     same    open.off
 # --- verbs and joints ------------------------------------------------------------------------------------

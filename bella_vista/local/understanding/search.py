@@ -187,7 +187,7 @@ class Search:
 
 _JOINING = frozenset("only exactly and or but with on for times comma stop the a".split())
 _VERBS = frozenset(
-    "done keep stays move off add remove change swap instead-of correct to should instead of".split()
+    "done keep move off add remove change swap instead-of correct to should instead of".split()
 )
 
 

@@ -148,7 +148,7 @@ class WholeLine:
                         if line.quantity and line.things != line.before
                         for thing in line.things
                     )
-                elif does in ("keep", "stays") or _stays(step):
+                elif does in ("keep", "kept") or _stays(step):
                     wrong = any(
                         change.startswith("no ") and self._held.made_with(thing, off)
                         for line in lines
