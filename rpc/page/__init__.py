@@ -6,6 +6,7 @@ clients see it, and ``PageMethods`` are the gateway's methods over it.
 
 from rpc.page.contract import ERRORS, MethodForm, contract, method_forms, push_forms
 from rpc.page.forms import LONGEST_SAID, PROTOCOL, MicrophoneMode, Shown
+from rpc.page.lines import Lines, SpokenLine
 from rpc.page.methods import CALLS_KEPT, Again, Bind, PageMethods
 from rpc.page.objects import NotFound, wrong
 from rpc.page.session import (
@@ -29,6 +30,7 @@ __all__ = [
     "Bind",
     "CallOver",
     "Conversation",
+    "Lines",
     "Listeners",
     "MethodForm",
     "MicrophoneMode",
@@ -42,6 +44,7 @@ __all__ = [
     "Session",
     "Shown",
     "Spoken",
+    "SpokenLine",
     "StateObject",
     "Store",
     "Turns",

@@ -59,6 +59,7 @@ def method_forms(spec: PageSpec[Any, Any]) -> dict[str, MethodForm]:
     found = {
         "hello": MethodForm(forms.HelloRequest, (spec.hello_reply,), every, (5003,)),
         "say": MethodForm(forms.SayRequest, (forms.SayReply,), (spec.user,), (4011, 4022, 5003)),
+        "get_transcript": MethodForm(forms.GetTranscriptRequest, (forms.Transcript,), (spec.user,)),
         **_turn_forms(spec),
         f"get_{noun}_state": MethodForm(
             forms.GetStateRequest, (whole, forms.Unchanged, forms.StatePatch), every

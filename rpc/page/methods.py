@@ -27,6 +27,7 @@ from rpc.page.forms import (
     Done,
     EndTurnRequest,
     GetStateRequest,
+    GetTranscriptRequest,
     HelloRequest,
     MicrophoneReply,
     SayReply,
@@ -35,6 +36,7 @@ from rpc.page.forms import (
     StartTurnRequest,
     StatePatch,
     SubscribeRequest,
+    Transcript,
     TurnReply,
     Unchanged,
     UnsubscribeRequest,
@@ -101,6 +103,7 @@ class PageMethods(Generic[S, C]):
         answers: dict[str, Callable[[Any, Caller], Awaitable[BaseModel]]] = {
             "hello": self._hello,
             "say": self._say,
+            "get_transcript": self._get_transcript,
             "start_turn": self._start_turn,
             "end_turn": self._end_turn,
             "cancel_turn": self._cancel_turn,
@@ -160,6 +163,9 @@ class PageMethods(Generic[S, C]):
             await self._wait_for_new_call(self._again)
             turn = await self._open_session().say(request.text, caller, request.key)
         return SayReply(turn=turn)
+
+    async def _get_transcript(self, request: GetTranscriptRequest, caller: Caller) -> Transcript:
+        return self._open_session().lines.page(request.before)
 
     async def _start_turn(self, request: StartTurnRequest, caller: Caller) -> TurnReply:
         try:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, JsonValue
 from rpc.gateway import Caller, JsonText, NotYet, VersionDemanded, View, Views
 from rpc.gateway.history import compact
 from rpc.page.forms import PUSH_TO_TALK, MicrophoneMode
+from rpc.page.lines import Lines
 from state.privacy import redact
 from state.shared import (
     Applied,
@@ -181,6 +182,7 @@ class Session(Generic[S, C]):
         store: Stores what is said before it is heard; without it, nothing said outlives this process.
         turns: Returns the control of spoken turns, ``None`` until it is ready; without it the call has no
             audio.
+        lines: What was said, for clients that were not there.
     """
 
     def __init__(
@@ -196,6 +198,7 @@ class Session(Generic[S, C]):
         spoken: Iterable[Spoken] = (),
         store: Store | None = None,
         turns: Callable[[], Turns | None] | None = None,
+        lines: Lines | None = None,
     ) -> None:
         self.spec = spec
         self.shared = shared
@@ -211,6 +214,7 @@ class Session(Generic[S, C]):
         self._pending: dict[str, tuple[str, Saying]] = {}
         self._store = store
         self._turns = turns
+        self.lines = Lines() if lines is None else lines
         for one in spoken:
             self._remember(one)
         self._over = False

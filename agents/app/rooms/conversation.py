@@ -33,7 +33,7 @@ from agents.handoff import (
     YourTurn,
     stop,
 )
-from rpc.page import Session
+from rpc.page import Lines, Session, SpokenLine
 
 logger = logging.getLogger(__name__)
 
@@ -124,6 +124,7 @@ class RoomConversation(Generic[S, C]):
             spoken=opened.prior.spoken,
             store=self._record.say,
             turns=self._turns if process.media.is_spoken(channel) else None,
+            lines=Lines(opened.prior.lines),
         )
         self.page = Page(
             process.app,
@@ -237,6 +238,8 @@ class RoomConversation(Generic[S, C]):
             self._stall.stop()
         else:
             self._stall.start()
+        if isinstance(event, Heard | Said):
+            self._note_line(event)
         match event:
             case Heard():
                 self._silence.reset()
@@ -252,6 +255,11 @@ class RoomConversation(Generic[S, C]):
                 self._on_end(event)
             case _:
                 pass
+
+    def _note_line(self, event: Heard | Said) -> None:
+        """Keep what was said for clients that join later."""
+        agent, cut = (event.agent, event.interrupted) if isinstance(event, Said) else (None, False)
+        self.session.lines.add(SpokenLine(event.turn, agent, self._record.kept(event.text), cut))
 
     def _is_speaking(self) -> bool:
         call = self.call

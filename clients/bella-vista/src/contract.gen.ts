@@ -133,6 +133,7 @@ export interface Contract {
   Requests: {
     hello: HelloRequest;
     say: SayRequest;
+    get_transcript: GetTranscriptRequest;
     start_turn: StartTurnRequest;
     end_turn: EndTurnRequest;
     cancel_turn: CancelTurnRequest;
@@ -147,6 +148,7 @@ export interface Contract {
   Replies: {
     hello: HelloReply;
     say: SayReply;
+    get_transcript: Transcript;
     start_turn: TurnReply;
     end_turn: TurnReply;
     cancel_turn: TurnReply;
@@ -704,6 +706,15 @@ export interface SayRequest {
   key?: string | null;
 }
 /**
+ * Read what was said about the order so far: the newest lines, or those before a number.
+ */
+export interface GetTranscriptRequest {
+  /**
+   * The number of the first line that you have.
+   */
+  before?: number | null;
+}
+/**
  * Begin to speak: the agent stops and listens. Switches the microphone to push-to-talk.
  */
 export interface StartTurnRequest {}
@@ -830,6 +841,45 @@ export interface SayReply {
    * The number of this turn; `your_turn_to_speak` has it.
    */
   turn: number;
+}
+/**
+ * A part of what was said.
+ */
+export interface Transcript {
+  /**
+   * Oldest first.
+   */
+  lines: TranscriptLine[];
+  /**
+   * There are lines before the first of these.
+   */
+  earlier: boolean;
+}
+/**
+ * What the guest or an agent said; redacted, and long words shortened.
+ */
+export interface TranscriptLine {
+  /**
+   * Counts the lines; a later line has a higher one.
+   */
+  number: number;
+  /**
+   * The number of guest turns by then.
+   */
+  turn: number;
+  /**
+   * `user` is the guest, in every application.
+   */
+  speaker: "user" | "agent";
+  /**
+   * The agent; null for the guest.
+   */
+  agent: string | null;
+  text: string;
+  /**
+   * The guest cut it short.
+   */
+  interrupted: boolean;
 }
 /**
  * The request was carried out.

@@ -93,6 +93,7 @@ def test_a_command_may_have_the_name_of_a_form_of_the_page() -> None:
 CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("hello", {}, DRIVER_1),
     ("say", {"text": "hello"}, DRIVER_1),
+    ("get_transcript", {}, DRIVER_1),
     ("get_repair_state", {}, DRIVER_1),
     ("repair.apply", {"command": {"op": "add_job", "work": "oil"}}, DRIVER_1),
     ("get_repair_state", {"since": 1}, DRIVER_1),
