@@ -4,10 +4,11 @@ import { AppError, isObject } from "./errors.js";
 import type { Operation } from "./json.js";
 import { Link, type Payload } from "./link.js";
 import { type Edit, Store } from "./store.js";
-import { Transcript } from "./transcript.js";
+import { MOST_LINES, Transcript } from "./transcript.js";
 import type {
   App,
   Change,
+  EarlierLine,
   Expects,
   Hello,
   Limits,
@@ -23,6 +24,9 @@ const LIMITS: Limits = { agent: 40_000, missing: 5_000, call: 10_000, write: 30_
 
 /** The protocol that this client was written for. */
 const PROTOCOL = 1;
+
+/** The method that returns what was said, and the feature of agents that have it. */
+const GET_TRANSCRIPT = "get_transcript";
 
 const EXPECTS: readonly Expects[] = [
   "open",
@@ -60,6 +64,8 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   #endedWhileMeeting = false;
   #lastError: AppError | null = null;
   #catchingUp: Promise<void> | null = null;
+  /** Whether what was said before has been asked for. */
+  #restored = false;
   #sending = false;
 
   /**
@@ -411,7 +417,31 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     this.#endedWhileMeeting = false;
     this.#store.open(id, version, view as S);
     this.#noteUnknown();
+    void this.#restore(this.#hello);
     return over ? "ended" : "met";
+  }
+
+  /** Read what was said before this client was there, the newest lines first. */
+  async #restore({ features, turn }: Hello): Promise<void> {
+    if (this.#restored || !features.includes(GET_TRANSCRIPT)) return;
+    this.#restored = true;
+    const transcript = this.#transcript;
+    try {
+      for (let before: number | undefined; ; ) {
+        const asked = before === undefined ? {} : { before };
+        const reply = await this.#link.write(GET_TRANSCRIPT, () => asked, this.#deadline());
+        const lines = (Array.isArray(reply.lines) ? reply.lines : []) as EarlierLine[];
+        if (before === undefined) transcript.restore(lines, turn);
+        else transcript.precede(lines);
+        this.#update();
+        before = lines[0]?.number;
+        if (reply.earlier !== true || before === undefined) return;
+        if (transcript.lines.length >= MOST_LINES) return;
+      }
+    } catch (error) {
+      this.#restored = false; // the next agent that is met is asked
+      this.#warn("what was said before could not be read", error);
+    }
   }
 
   #stateChanged(payload: Payload): void {

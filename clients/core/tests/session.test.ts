@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { AgentSession, AppError, CallError } from "../src/index.js";
+import { AgentSession, AppError, CallError, type EarlierLine } from "../src/index.js";
 import { refused } from "../src/testing.js";
-import { APP, type Basket, basketRoom, type Command, failing, joined, ONE } from "./counter.js";
+import {
+  APP,
+  type Basket,
+  type BasketRoom,
+  basketRoom,
+  type Command,
+  failing,
+  joined,
+  ONE,
+} from "./counter.js";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -862,5 +871,142 @@ describe("other calls", () => {
     const second = new AgentSession(room.transport, APP, { warn: failing });
     await expect(second.start()).rejects.toThrow("has a handler already");
     room.change({ op: "more" });
+  });
+});
+
+describe("what was said before", () => {
+  /** Lines by turns: the agent's, or the user's after a ">". */
+  const told = (...turns: string[][]): EarlierLine[] =>
+    turns
+      .flatMap((texts, turn) => texts.map((text) => ({ turn, text })))
+      .map(({ turn, text }, number) => ({
+        number,
+        turn,
+        speaker: text.startsWith(">") ? "user" : "agent",
+        agent: text.startsWith(">") ? null : "greeter",
+        text: text.replace(/^>/, ""),
+        interrupted: false,
+      }));
+
+  /** A client that comes back to a call; `meanwhile` happens before it has what was said. */
+  async function back(earlier: EarlierLine[], meanwhile: (room: BasketRoom) => void = () => {}) {
+    const room = basketRoom();
+    room.earlier = earlier;
+    room.turn = earlier.at(-1)?.turn ?? 0;
+    room.onReply = (method) => {
+      if (method === "get_transcript") meanwhile(room);
+    };
+    const { session, look } = await joined(room);
+    await pass();
+    return { room, session, look, texts: () => look().lines.map((line) => line.text) };
+  }
+
+  const GREETED = told(
+    ["Welcome. What may I bring you?"],
+    [">two pizzas", "Two pizzas. And to drink?"],
+  );
+
+  test("it stands first, once, as it was said", async () => {
+    const { room, session, look, texts } = await back(GREETED);
+    room.transcribe({ segmentId: "S9", text: "Welcome back." });
+    await session.say("hello");
+    expect(texts()).toEqual([...GREETED.map((line) => line.text), "Welcome back.", "hello"]);
+    expect(look().lines[1]).toEqual({
+      id: "earlier:1",
+      speaker: "user",
+      agent: null,
+      text: "two pizzas",
+      final: true,
+      interrupted: false,
+    });
+    room.join(); // another process: this client has it already
+    await pass();
+    expect(texts()).toHaveLength(5);
+    expect(room.calls.filter((call) => call.method === "get_transcript")).toHaveLength(1);
+  });
+
+  test("an agent that cannot tell is not asked", async () => {
+    const { room } = await joined();
+    await pass();
+    expect(room.calls.map((call) => call.method)).toEqual(["hello", "basket.subscribe"]);
+  });
+
+  test("a long talk is read in pages, the newest lines first, up to what is kept", async () => {
+    const many = told(Array.from({ length: 520 }, (_, number) => `Line ${number}`));
+    const { look, texts } = await back(many);
+    expect(texts()).toEqual(many.slice(20).map((line) => line.text));
+    expect(new Set(look().lines.map((line) => line.id)).size).toBe(500);
+
+    const few = told(Array.from({ length: 120 }, (_, number) => `Line ${number}`));
+    expect((await back(few)).texts()).toEqual(few.map((line) => line.text));
+  });
+
+  test("if no answer comes it is asked again, and the next agent after a refusal", async () => {
+    const lost = [new CallError(1502), new CallError(1503)];
+    const warn = vi.fn();
+    const room = basketRoom();
+    room.earlier = GREETED;
+    room.onReply = (method) => {
+      const error = method === "get_transcript" && lost.shift();
+      if (error) throw error;
+    };
+    const { look } = await joined(room, { warn });
+    await pass(1_000);
+    expect(look().lines).toHaveLength(3);
+
+    const other = basketRoom();
+    other.earlier = GREETED;
+    other.onRequest = (method) => {
+      if (method === "get_transcript") throw refused(5000, "internal");
+    };
+    const later = await joined(other, { warn });
+    await pass(1_000);
+    expect(later.look().lines).toHaveLength(0);
+    expect(warn).toHaveBeenCalledTimes(1);
+    other.onRequest = () => {};
+    other.join();
+    await pass(1_000);
+    expect(later.look().lines).toHaveLength(3);
+  });
+
+  const SAID = told(["Hello."], [">two pizzas", "Two pizzas. And to drink?", "We have cola."]);
+  const LAST = SAID.map((line) => line.text);
+
+  test.each<[string, string[], string[], string[]]>([
+    ["all of it", ["Two pizzas.", "And to drink?", "We have cola."], [], []],
+    ["the end of it", ["And to drink?", "We have  cola."], [], []],
+    ["the end of it, and more", ["We have cola.", "Or wine."], [], ["Or wine."]],
+    ["the beginning of the last words, the rest follows", ["We have"], ["cola."], []],
+    ["nothing yet, the last words follow", [], ["We have", "cola.", "Or wine."], ["Or wine."]],
+    ["other words", ["And to drink?", "Or wine."], [], ["And to drink?", "Or wine."]],
+    ["other words with the same end", ["Well: We have cola."], [], ["Well: We have cola."]],
+    ["other words afterwards", [], ["Or wine.", "We have cola."], ["Or wine.", "We have cola."]],
+  ])("words that came meanwhile stand once: %s", async (_, before, after, more) => {
+    const say = (room: BasketRoom, texts: string[], segment: string) => {
+      for (const [number, text] of texts.entries()) {
+        const segmentId = `${segment}${number}`;
+        room.transcribe({ segmentId, text: text.slice(0, 4), final: false });
+        room.transcribe({ segmentId, text });
+        room.transcribe({ segmentId, text }); // pieces may come twice
+      }
+    };
+    const { room, texts } = await back(SAID, (room) => say(room, before, "B"));
+    say(room, after, "A");
+    expect(texts()).toEqual([...LAST, ...more]);
+  });
+
+  test("the same words of an earlier turn stand where they were said, and again", async () => {
+    const greeted = told(["Anything else?"], [">no"]);
+    const { texts } = await back(greeted, (room) => room.transcribe({ text: "Anything else?" }));
+    expect(texts()).toEqual(["Anything else?", "no", "Anything else?"]);
+  });
+
+  test("words typed meanwhile stand once", async () => {
+    const room = basketRoom();
+    room.earlier = told([], [">two pizzas"]);
+    const { session, look } = await joined(room);
+    await session.say("two pizzas");
+    await pass();
+    expect(look().lines.map((line) => line.text)).toEqual(["two pizzas"]);
   });
 });
