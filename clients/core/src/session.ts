@@ -142,8 +142,9 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   /**
    * Say something, as if spoken; after the end of a call this starts another.
    *
-   * It is repeated with the same key until it is answered, also by another agent process, and acted on once. The
-   * promise may be ignored: `lastError` has the reason of a refusal.
+   * It is repeated with the same key until it is answered, also by another agent process, and acted on once: after a
+   * loss of the connection when that is back, however long it takes. The promise may be ignored: `lastError` has the
+   * reason of a refusal.
    *
    * @throws {AppError} It was refused; or not answered in time (`unanswered`), and may have been heard.
    */
@@ -158,7 +159,9 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     this.#lastError = null;
     this.#update();
     try {
-      const reply = await this.#link.write("say", () => ({ text, key }), this.#deadline());
+      const reply = await this.#link.write("say", () => ({ text, key }), this.#deadline(), {
+        settle: true,
+      });
       const turn = asNumber(reply.turn);
       this.#transcript.accepted(key);
       if (this.#turn?.yours && this.#turn.turn < turn) this.#turn = { ...this.#turn, yours: false };
@@ -178,8 +181,9 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
    * Change the state by a command, or by several, each after the one before.
    *
    * It is shown at once where it can be foreseen, and taken back if it is refused. If something has changed
-   * meanwhile, it is sent again as long as its author saw what is there now at the places it changes. The promise may
-   * be ignored: `lastError` has the reason of a refusal.
+   * meanwhile, it is sent again as long as its author saw what is there now at the places it changes. While the
+   * connection is lost, one that may have been carried out counts as `pending`. The promise may be ignored: `lastError`
+   * has the reason of a refusal.
    *
    * @param options - `version` replaces the version that the author of the first command is taken to have seen.
    * @returns The state as the last command left it.
@@ -217,7 +221,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     const fields = { ...payload };
     const until = this.#deadline();
     if (/(^|\.)get_/.test(method) || "key" in fields) {
-      return (await this.#link.write(method, () => fields, until, options.timeoutMs)) as R;
+      return (await this.#link.write(method, () => fields, until, options)) as R;
     }
     await this.#link.ready(until);
     return (await this.#link.call(method, fields, options.timeoutMs)) as R;
@@ -315,7 +319,9 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
         };
       };
       try {
-        const reply = await this.#link.write(`${noun}.apply`, payload, edit.until);
+        const reply = await this.#link.write(`${noun}.apply`, payload, edit.until, {
+          settle: true,
+        });
         if (!isObject(reply[noun]))
           throw new AppError(5004, "bad_reply", `${noun}.apply has sent no ${noun}`);
         return [asNumber(reply.version), this.#read(reply[noun] as S)];

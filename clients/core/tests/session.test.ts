@@ -678,6 +678,84 @@ describe("the end of a call", () => {
   });
 });
 
+describe("a long loss of the connection", () => {
+  /** An edit that was carried out, and whose answer was lost with the connection. */
+  async function inDoubt(how: "reconnecting" | "disconnected") {
+    const { room, session, look } = await joined(basketRoom(ONE));
+    room.onReply = () => {
+      room.onReply = () => {};
+      room.pushes.length = 0; // lost as well
+      room.holding = false;
+      room.onRequest = failingWith(...Array(500).fill(new CallError(1502)));
+      room.connection(how);
+      throw new CallError(1502);
+    };
+    room.holding = true;
+    const done = outcome(session.apply(SET));
+    await pass(90_000);
+    return { room, session, look, done };
+  }
+
+  test.each(["reconnecting", "disconnected"] as const)(
+    "an edit on its way is shown as pending, and decided afterwards: %s",
+    async (how) => {
+      const { room, look, done } = await inDoubt(how);
+      expect(done).toEqual({});
+      expect(look()).toMatchObject({ pending: 1, state: { lines: [{ quantity: 3 }] } });
+      expect(look().confirmed?.lines[0]?.quantity).toBe(1);
+
+      room.change({ op: "set", id: "L1", quantity: 5 }); // somebody else, meanwhile
+      room.onRequest = () => {};
+      room.connection("connected");
+      await pass(3_000);
+      expect(done.value).toBeTruthy();
+      expect(look()).toMatchObject({ status: "ready", pending: 0, lastError: null });
+      expect(look().state?.lines[0]?.quantity).toBe(5);
+      expect(room.version).toBe(2);
+    },
+  );
+
+  test("it is refused if its order is not open any more, or the agent serves somebody else", async () => {
+    const another = await inDoubt("reconnecting");
+    another.room.onRequest = () => {};
+    another.room.stateId = "state-2";
+    another.room.connection("connected");
+    await pass(3_000);
+    expect(another.done.error).toMatchObject({ code: 4004 });
+
+    const stranger = await inDoubt("reconnecting");
+    stranger.room.onRequest = () => {
+      throw refused(4003, "forbidden");
+    };
+    stranger.room.connection("connected");
+    await pass(3_000);
+    expect(stranger.done.error).toMatchObject({ code: 4003 });
+  });
+
+  test("an agent that never answers it is not waited for without end", async () => {
+    const { room, done } = await inDoubt("reconnecting");
+    room.onRequest = (method) => {
+      if (method === "basket.apply") throw new CallError(1502);
+    };
+    room.connection("connected");
+    await pass(45_000);
+    expect(done.error).toMatchObject({ code: 1502, unanswered: true });
+  });
+
+  test("words on their way stay, and closing the session gives up", async () => {
+    const { room, session, look } = await joined();
+    room.onRequest = failingWith(...Array(500).fill(new CallError(1502)));
+    room.connection("reconnecting");
+    const said = outcome(session.say("two pizzas"));
+    await pass(90_000);
+    expect(said).toEqual({});
+    expect(look().lines).toMatchObject([{ text: "two pizzas", final: false }]);
+    session.close();
+    await pass(3_000);
+    expect(said.error).toMatchObject({ type: "closed" });
+  });
+});
+
 describe("what is said", () => {
   test("segments are put together, each with the agent whose words they are", async () => {
     const { room, look } = await joined();
