@@ -179,6 +179,16 @@ class Transcript(Shown):
     earlier: Annotated[bool, Field(description="There are lines before the first of these.")]
 
 
+# -- recording -------------------------------------------------------------------------------------
+
+RECORDED: Final = "recorded"
+"""The feature that ``hello`` reports while the call is recorded."""
+
+
+class RefuseRecordingRequest(Request):
+    """Do not record this call, nor later ones about this {noun}; what was recorded is deleted."""
+
+
 # -- push-to-talk ----------------------------------------------------------------------------------
 
 PUSH_TO_TALK: Final = "push_to_talk"

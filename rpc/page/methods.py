@@ -30,6 +30,7 @@ from rpc.page.forms import (
     GetTranscriptRequest,
     HelloRequest,
     MicrophoneReply,
+    RefuseRecordingRequest,
     SayReply,
     SayRequest,
     SetMicrophoneRequest,
@@ -104,6 +105,7 @@ class PageMethods(Generic[S, C]):
             "hello": self._hello,
             "say": self._say,
             "get_transcript": self._get_transcript,
+            "refuse_recording": self._refuse_recording,
             "start_turn": self._start_turn,
             "end_turn": self._end_turn,
             "cancel_turn": self._cancel_turn,
@@ -166,6 +168,12 @@ class PageMethods(Generic[S, C]):
 
     async def _get_transcript(self, request: GetTranscriptRequest, caller: Caller) -> Transcript:
         return self._open_session().lines.page(request.before)
+
+    async def _refuse_recording(self, request: RefuseRecordingRequest, caller: Caller) -> Done:
+        recording = self._open_session().recording
+        if recording is not None:
+            recording.refuse()
+        return Done()
 
     async def _start_turn(self, request: StartTurnRequest, caller: Caller) -> TurnReply:
         try:

@@ -19,6 +19,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("say", {"text": "Two large Margheritas, please.", "key": "7c0f"}),
     ("say", {"text": ""}),
     ("get_transcript", {}),
+    ("refuse_recording", {}),
     ("set_microphone", {"mode": "push_to_talk"}),
     ("start_turn", {}),
     ("end_turn", {}),

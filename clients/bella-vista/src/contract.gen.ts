@@ -134,6 +134,7 @@ export interface Contract {
     hello: HelloRequest;
     say: SayRequest;
     get_transcript: GetTranscriptRequest;
+    refuse_recording: RefuseRecordingRequest;
     start_turn: StartTurnRequest;
     end_turn: EndTurnRequest;
     cancel_turn: CancelTurnRequest;
@@ -149,6 +150,7 @@ export interface Contract {
     hello: HelloReply;
     say: SayReply;
     get_transcript: Transcript;
+    refuse_recording: Done;
     start_turn: TurnReply;
     end_turn: TurnReply;
     cancel_turn: TurnReply;
@@ -715,6 +717,10 @@ export interface GetTranscriptRequest {
   before?: number | null;
 }
 /**
+ * Do not record this call, nor later ones about this order; what was recorded is deleted.
+ */
+export interface RefuseRecordingRequest {}
+/**
  * Begin to speak: the agent stops and listens. Switches the microphone to push-to-talk.
  */
 export interface StartTurnRequest {}
@@ -880,6 +886,12 @@ export interface TranscriptLine {
    * The guest cut it short.
    */
   interrupted: boolean;
+}
+/**
+ * The request was carried out.
+ */
+export interface Done {
+  ok: true;
 }
 /**
  * The request was carried out.
@@ -1155,12 +1167,6 @@ export interface PartChoice {
 export interface MenuUnchanged {
   menu_version: string;
   unchanged: true;
-}
-/**
- * The request was carried out.
- */
-export interface Done {
-  ok: true;
 }
 /**
  * The object was created.

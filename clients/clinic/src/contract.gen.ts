@@ -57,6 +57,7 @@ export interface Contract {
     hello: HelloRequest;
     say: SayRequest;
     get_transcript: GetTranscriptRequest;
+    refuse_recording: RefuseRecordingRequest;
     start_turn: StartTurnRequest;
     end_turn: EndTurnRequest;
     cancel_turn: CancelTurnRequest;
@@ -71,6 +72,7 @@ export interface Contract {
     hello: HelloReply;
     say: SayReply;
     get_transcript: Transcript;
+    refuse_recording: Done;
     start_turn: TurnReply;
     end_turn: TurnReply;
     cancel_turn: TurnReply;
@@ -163,6 +165,10 @@ export interface GetTranscriptRequest {
    */
   before?: number | null;
 }
+/**
+ * Do not record this call, nor later ones about this visit; what was recorded is deleted.
+ */
+export interface RefuseRecordingRequest {}
 /**
  * Begin to speak: the agent stops and listens. Switches the microphone to push-to-talk.
  */
@@ -293,6 +299,12 @@ export interface TranscriptLine {
 /**
  * The request was carried out.
  */
+export interface Done {
+  ok: true;
+}
+/**
+ * The request was carried out.
+ */
 export interface TurnReply {
   ok: true;
   /**
@@ -371,10 +383,4 @@ export interface BookReply {
   version: number;
   slot: string;
   [k: string]: unknown;
-}
-/**
- * The request was carried out.
- */
-export interface Done {
-  ok: true;
 }

@@ -247,6 +247,19 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     return this.#control("set_microphone", { mode });
   }
 
+  /**
+   * Refuse that the call is recorded, while `features` has `recorded`; what was recorded is deleted.
+   *
+   * @throws {AppError} It was not answered.
+   */
+  async refuseRecording(): Promise<void> {
+    await this.#link.write("refuse_recording", () => ({}), this.#deadline());
+    if (this.#hello === null) return;
+    const features = this.#hello.features.filter((one) => one !== "recorded");
+    this.#hello = { ...this.#hello, features };
+    this.#update();
+  }
+
   async #control(method: string, payload: Payload = {}): Promise<void> {
     await this.#link.ready(this.#deadline());
     if (!this.#hello?.features.includes("push_to_talk")) {

@@ -266,6 +266,8 @@ export class FakeRoom<S extends object, C extends { op: string }> {
         return this.#once(payload, payload.text, () => this.#say(String(payload.text)));
       case "get_transcript":
         return this.#transcript(Number(payload.before ?? Number.POSITIVE_INFINITY));
+      case "refuse_recording":
+        return { ok: true };
       case "start_turn":
       case "end_turn":
       case "cancel_turn":

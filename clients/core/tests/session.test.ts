@@ -952,6 +952,35 @@ describe("other calls", () => {
   });
 });
 
+describe("a call that is recorded", () => {
+  test("the user refuses it, and it is said no longer that it is", async () => {
+    const room = basketRoom();
+    room.hello = { features: ["recorded", "push_to_talk"] };
+    const { session, look } = await joined(room);
+    room.onReply = failingWith(new CallError(1502));
+    const refusal = session.refuseRecording();
+    expect(look().features).toEqual(["recorded", "push_to_talk"]);
+    await pass(1_000);
+    await refusal;
+    expect(look().features).toEqual(["push_to_talk"]);
+    expect(room.calls.slice(2).map((call) => call.method)).toEqual([
+      "refuse_recording",
+      "refuse_recording",
+    ]);
+  });
+
+  test("a refusal that is not heard is told", async () => {
+    const room = basketRoom();
+    room.hello = { features: ["recorded"] };
+    const { session, look } = await joined(room);
+    room.onRequest = () => {
+      throw refused(5000, "internal");
+    };
+    await expect(session.refuseRecording()).rejects.toMatchObject({ code: 5000 });
+    expect(look().features).toEqual(["recorded"]);
+  });
+});
+
 describe("what was said before", () => {
   /** Lines by turns: the agent's, or the user's after a ">". */
   const told = (...turns: string[][]): EarlierLine[] =>

@@ -25,7 +25,7 @@ TOLD = contract(SPEC, "The workshop's RPC")
 
 def test_it_has_the_names_of_the_application() -> None:
     assert TOLD["title"] == "The workshop's RPC"
-    assert TOLD["features"] == [*SPEC.all_features, "push_to_talk"]
+    assert TOLD["features"] == [*SPEC.all_features, "recorded", "push_to_talk"]
     assert [*TOLD["methods"]] == [method.name for method in Workshop().methods.methods()]
     assert [*TOLD["pushes"]] == ["repair_state_changed", "your_turn_to_speak", "call_ended"]
     assert TOLD["methods"]["say"]["callers"] == ["driver"]

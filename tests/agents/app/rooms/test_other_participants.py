@@ -27,6 +27,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "hello": {},
     "say": {"text": "ten tiramisu, please"},
     "get_transcript": {},
+    "refuse_recording": {},
     "start_turn": {},
     "end_turn": {},
     "cancel_turn": {},
