@@ -22,6 +22,7 @@ from bella_vista.local.understanding.tokens import number_at
 from bella_vista.local.understanding.understander import Understander
 from state.contact import postcode_in
 from state.menu import Menu
+from state.privacy.redaction import CARD
 from state.times import said_time
 
 K = TypeVar("K")
@@ -203,12 +204,13 @@ class Dialogue:
         question = str(subject or move.asks)
         before = scene.before_last_said()
         last, times = self._put.get((scene.agent, before.id if before else ""), ("", 0))
-        went_on = subject and any(one.done and one.name in CHANGING for one in scene.outcomes)
+        went_on = any(one.done and one.name in CHANGING for one in scene.outcomes)
         said = next((one.id for one in reversed(scene.dialogue) if not one.by_guest), "")
-        if last != question or went_on:
+        if last != question or (went_on and subject):
             times = 1
-        # Of several messages each is answered in one reply, and a question of the guest's comes first.
-        elif not (said.endswith(_NOT_SAID) or now.heard.answers):
+        # Of several messages each is answered in one reply. A guest who asks something, or goes on with the
+        # order, has not answered in vain; but once a person was called, nothing is put again.
+        elif times >= _A_PERSON or not (said.endswith(_NOT_SAID) or now.heard.answers or went_on):
             times += 1
         if not question or subject in _OPEN or not move.asks.endswith(("?", ".")):
             return move
@@ -285,7 +287,8 @@ class Dialogue:
             before = scene.before_last_said()
             pending = self._open.get((scene.agent, before.id)) if before is not None else None
             understood = self._with_postcode(scene, asked, pending, now)
-            understood = understood or self._understood_as(guest.text, pending, scene, asked, now)
+            text = guest.text.replace(CARD, " ")
+            understood = understood or self._understood_as(text, pending, scene, asked, now)
             understood = self._with_time(understood, scene)
             understood = self._with_asked_postcode(understood, scene)
             lines = {str(one["id"]): line_words(one) for one in scene.order.get("items") or ()}

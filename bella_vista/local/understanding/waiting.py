@@ -83,7 +83,10 @@ def fill(outcome: Outcome, said: Said) -> bool:
             return True
     if not said.described:
         return False
-    for item in sorted(outcome.waiting, key=lambda one: one in outcome.settled):
+    # A dish that lacks a size or a choice comes before one that could still be several.
+    for item in sorted(
+        outcome.waiting, key=lambda one: (one in outcome.settled, len(one.names) > 1)
+    ):
         if not outcome.able(item, said):
             continue
         _fill(outcome, item, said)

@@ -29,11 +29,13 @@ async def test_both_sides_of_a_call_are_recorded_after_the_notice(
     ):
         await until(partial(answered, agent, 0), what="the greeting")
         assert Words().recorded in " ".join(guest.said)
+        talk = agent.call._conversation
+        assert talk is not None
         for number in range(2):
+            turn = talk.call.turn + 1
             await ada.says(number)
-            await until(partial(answered, agent, number + 1), what="the answer")
-        assert agent.call._conversation is not None
-        order_id = agent.call._conversation.call.shared.state_id
+            await until(partial(answered, agent, turn), what="the answer")
+        order_id = talk.call.shared.state_id
     (file,) = files_of(tmp_path / "calls", order_id)
     with wave.open(str(file), "rb") as recording:
         both = array("h", recording.readframes(recording.getnframes()))
