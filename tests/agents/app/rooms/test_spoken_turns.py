@@ -103,6 +103,7 @@ class Cell:
         nights: The nights booked at the end.
         agent: The agent that is active at the end.
         unheard: A word that was never heard, and is in no history.
+        second_per_character: How fast the provider speaks.
     """
 
     script: Sequence[Step]
@@ -114,6 +115,7 @@ class Cell:
     nights: int = 2
     agent: str = "reception"
     unheard: str = ""
+    second_per_character: float = 0.02
 
 
 async def one_turn(there: Spoken) -> None:
@@ -132,6 +134,12 @@ async def asked_again(there: Spoken) -> None:
 async def in_a_word(there: Spoken) -> None:
     await one_turn(there)
     await there.hears()
+    await there.says(COST)
+
+
+async def in_a_later_word(there: Spoken) -> None:
+    await one_turn(there)
+    await there.hears(2.0)
     await there.says(COST)
 
 
@@ -177,6 +185,15 @@ CELLS = {
         2,
         speaks=(Speech(), Speech(seconds=LONG_S)),
         unheard="lemons",
+    ),
+    "interrupted in a word of a slow voice whose audio is not complete": Cell(
+        (GREETING, BOOKS[0], says(LONG), says("A lot.")),
+        (NIGHTS, COST),
+        in_a_later_word,
+        2,
+        speaks=(Speech(), Speech(ends="nothing")),
+        second_per_character=0.2,
+        unheard="dates",
     ),
     "interrupted in the opening": Cell(
         (says(LONG), *BOOKS),
@@ -253,7 +270,10 @@ async def call_of(
         stack.callback(gc.collect)  # the mark of this module is for its own tests only
         server = await stack.enter_async_context(
             Providers(
-                hears=cell.hears, speaks=cell.speaks, key=KEY, second_per_character=0.02
+                hears=cell.hears,
+                speaks=cell.speaks,
+                key=KEY,
+                second_per_character=cell.second_per_character,
             ).running()
         )
         for name in ("DEEPGRAM_API_KEY", "CARTESIA_API_KEY", "OPENAI_API_KEY"):
