@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 import aiohttp
+import numpy as np
 import pytest
 from livekit import rtc
 from livekit.agents.llm import ChatMessage
@@ -330,3 +331,25 @@ async def test_a_spoken_turn_keeps_the_promises(
         assert cell.unheard not in "".join(there.cut_short)
     assert there.server.faults == []
     assert there.ada.heard_s > 0.2
+
+
+async def test_what_is_wrong_with_the_sound_is_told_in_the_log_once(
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fine = np.frombuffer(spoken(NIGHTS), np.int16).astype(np.int32)
+    clipped = np.clip(40 * fine, -32_768, 32_767).astype(np.int16).tobytes()
+    cell = Cell((GREETING, *[says("Yes.")] * 3), (NIGHTS,) * 3, one_turn, 3)
+    async with call_of(cell, livekit, room_name, monkeypatch) as there:
+        for turn, sound in enumerate((spoken(NIGHTS), clipped, clipped)):
+            await there.is_turn(turn)
+            assert ("clipped" in caplog.text) is (turn > 1)
+            await there.ada.plays(sound, RATE)
+        await there.is_turn(3)
+
+    told = [one.getMessage() for one in caplog.records if "user's sound" in one.getMessage()]
+    assert told == [
+        "the user's sound is clipped: turn the microphone down, or speak from farther away"
+    ]
