@@ -154,7 +154,11 @@ async def test_a_reload_brings_everything_back(browser: Browser, url: str) -> No
     guest = await greeted(browser, url)
     await guest.say("a large margherita please")
     await guest.hear("large Margherita")
-    said = await guest.texts(".said")
+    await guest.press("One more Margherita")
+    await guest.see(".item output", "2")
+    await guest.see(".script .happened", "Margherita")
+    await guest.see(".dock.yours")
+    script = await guest.texts(".said, .who, .happened")
     ticket = await guest.texts(".item .name, .sums")
 
     await guest.reload()
@@ -162,9 +166,9 @@ async def test_a_reload_brings_everything_back(browser: Browser, url: str) -> No
     await guest.see(".item h3", "Margherita")
 
     assert await guest.texts(".item .name, .sums") == ticket
-    assert (await guest.texts(".said"))[: len(said)] == said
+    assert (await guest.texts(".said, .who, .happened"))[: len(script)] == script
     await guest.press("One more Margherita")
-    await guest.see(".item output", "2")
+    await guest.see(".item output", "3")
     assert await browser.complaints() == []
 
 

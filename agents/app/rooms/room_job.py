@@ -621,6 +621,7 @@ class RoomJob(Generic[S, C]):
             call.end("failed")
             return
         self._erased = True
+        conversation.session.lines.clear()
         logger.info("state erased, call ends", extra={"room": self._room.name})
         if call.ended is None:
             call.close_after_reply("failed")

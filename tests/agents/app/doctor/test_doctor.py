@@ -545,17 +545,20 @@ def test_the_web_server_is_checked_where_it_is_configured(
     (here / "page").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         monkeypatch.setenv("BELLA_VISTA_WEB_PORT", str(taken.getsockname()[1]))
+        monkeypatch.setenv("BELLA_VISTA_WEB_METRICS_PORT", str(taken.getsockname()[1]))
         monkeypatch.setenv("BELLA_VISTA_WEB_PAGE", str(here / "page"))
         monkeypatch.setenv("BELLA_VISTA_STAFF_PASSWORD_HASH", "not-a-hash")
         code, wrong = run(capsys)
     (here / "page/index.html").write_text("")
     monkeypatch.setenv("BELLA_VISTA_WEB_PORT", "0")
+    monkeypatch.setenv("BELLA_VISTA_WEB_METRICS_PORT", str(free_port()))
     monkeypatch.setenv("BELLA_VISTA_STAFF_PASSWORD_HASH", hash_password("a long password"))
     fine, right = run(capsys)
 
-    web = ("web page", "web port", "staff")
+    web = ("web page", "web port", "web metrics port", "staff")
     assert not {*web} & marks(without).keys()
-    assert [marks(wrong)[one] for one in web] == ["warning", "fault", "fault"]
-    assert [marks(right)[one] for one in web] == ["ok", "ok", "ok"]
+    assert [marks(wrong)[one] for one in web] == ["warning", "fault", "fault", "fault"]
+    assert [marks(right)[one] for one in web] == ["ok", "ok", "ok", "ok"]
+    assert "BELLA_VISTA_WEB_METRICS_PORT" in "".join(wrong)
     assert (code, fine) == (1, 0)
     assert "not-a-hash" not in "".join(wrong)

@@ -10,6 +10,7 @@ from agents.app.recordings import RATE, Recordings, files_of
 from agents.app.rooms.media import Media
 from agents.app.words import Words
 from agents.testing import ToneTTS
+from tests.agents.app.rooms.checked_client import Checked
 from tests.agents.app.rooms.conftest import Calls, Changed
 from tests.agents.app.rooms.test_speech import answered, speech
 from tests.livekit import LiveKit, until
@@ -75,3 +76,39 @@ async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
                 assert [order_id] == orders
                 assert Words().recorded not in " ".join(guest.said)
         assert files_of(tmp_path / "calls", order_id) == []
+
+
+async def test_a_page_refuses_the_recording_and_nothing_is_kept(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, tmp_path: Path
+) -> None:
+    voice = ToneTTS(character_s=0.001)
+    kept = Recordings(tmp_path / "calls", "house")
+    house = changed(media=Media(lambda: speech(voice)), recordings=kept)
+    async with (
+        livekit.joined(room_name, staff=True) as staff,
+        livekit.joined(room_name) as guest,
+        speaking(guest.room),
+        calls.agent(room_name, house=house) as agent,
+    ):
+        await until(partial(answered, agent, 0), what="the greeting")
+        hello = await guest.hello()
+        assert "recorded" in hello["features"]
+        assert len(files_of(tmp_path / "calls", hello["order_id"])) == 1
+        assert (await Checked(staff).refused("refuse_recording"))["code"] == 4003
+
+        for _ in range(2):  # a repeat changes nothing
+            assert await Checked(guest).call("refuse_recording") == {"ok": True}
+        assert "recorded" not in (await guest.hello())["features"]
+        await guest.call("say", {"text": "Are you still recording this?"})
+        await until(lambda: Words().is_not_recorded in " ".join(guest.said))
+        await until(lambda: not files_of(tmp_path / "calls", hello["order_id"]))
+        resumed = {"resume_code": hello["resume_code"]}
+    async with (
+        livekit.joined(f"{room_name}-again") as guest,
+        speaking(guest.room),
+        calls.agent(f"{room_name}-again", house=house, **resumed),
+    ):
+        again = await guest.hello()
+        assert again["order_id"] == hello["order_id"]
+        assert "recorded" not in again["features"]
+    assert files_of(tmp_path / "calls", hello["order_id"]) == []
