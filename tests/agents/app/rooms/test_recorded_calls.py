@@ -13,7 +13,7 @@ from agents.testing import ToneTTS
 from tests.agents.app.rooms.checked_client import Checked
 from tests.agents.app.rooms.conftest import Calls, Changed
 from tests.agents.app.rooms.test_speech import answered, speech
-from tests.livekit import LiveKit, until
+from tests.livekit import Client, LiveKit, until
 from tests.speaking import speaking
 
 
@@ -29,7 +29,7 @@ async def test_both_sides_of_a_call_are_recorded_after_the_notice(
         calls.agent(room_name, house=house) as agent,
     ):
         await until(partial(answered, agent, 0), what="the greeting")
-        assert Words().recorded in " ".join(guest.said)
+        await until(lambda: Words().recorded in " ".join(guest.said), what="the notice")
         talk = agent.call._conversation
         assert talk is not None
         for number in range(2):
@@ -42,6 +42,11 @@ async def test_both_sides_of_a_call_are_recorded_after_the_notice(
         both = array("h", recording.readframes(recording.getnframes()))
     for side in (both[0::2], both[1::2]):
         assert sum(abs(one) > 500 for one in side) > 0.1 * RATE
+
+
+def recorded(guest: Client) -> str | None:
+    """What the agent's attribute says."""
+    return guest.agents()[-1].attributes.get("bella.recorded")
 
 
 async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
@@ -66,10 +71,12 @@ async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
                 orders = [order_id]
                 code = {"resume_code": (await guest.call("hello"))["resume_code"]}
                 assert len(files_of(tmp_path / "calls", order_id)) == 1
+                await until(lambda: recorded(guest) == "true")
                 await guest.call("say", {"text": "Is this call being recorded?"})
                 await until(lambda: Words().is_recorded in " ".join(guest.said))
                 await guest.call("say", {"text": "Please don't record me."})
                 await until(lambda: Words().not_recorded in " ".join(guest.said))
+                await until(lambda: recorded(guest) == "false")
                 await guest.call("say", {"text": "Are you still recording this?"})
                 await until(lambda: Words().is_not_recorded in " ".join(guest.said))
             else:
@@ -99,6 +106,7 @@ async def test_a_page_refuses_the_recording_and_nothing_is_kept(
         for _ in range(2):  # a repeat changes nothing
             assert await Checked(guest).call("refuse_recording") == {"ok": True}
         assert "recorded" not in (await guest.hello())["features"]
+        await until(lambda: recorded(guest) == "false")
         await guest.call("say", {"text": "Are you still recording this?"})
         await until(lambda: Words().is_not_recorded in " ".join(guest.said))
         await until(lambda: not files_of(tmp_path / "calls", hello["order_id"]))
