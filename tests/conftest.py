@@ -76,7 +76,13 @@ def logs_as_before() -> Iterator[None]:
     logging.captureWarnings(False)
 
 
+def _of_a_test(record: logging.LogRecord) -> bool:
+    """Leave out what livekit's native threads log: it may be about a room of an earlier test."""
+    return not record.getMessage().startswith("livekit::")
+
+
 children.install()
+logging.getLogger("livekit").addFilter(_of_a_test)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -118,16 +124,30 @@ _alone: str | None = None
 """The running test, while none may start a process."""
 
 
+_IN_REAL_TIME = (
+    "tests/agents/app/rooms/",
+    "tests/agents/app/serving/",
+    "tests/agents/app/web/",
+    "tests/clients/",
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test that needs a server or a process, and give it time.
+    """Mark each test that needs a server or a process, give it time, and say which tests run one by one.
 
     Where a server and several processes take part, a busy machine may need minutes for what takes a second.
+    With ``--dist loadgroup`` tests in real time all run in one worker: two at once would take each other's
+    processor, and their sound would have gaps.
     """
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         values = {one for one in parameters.values() if isinstance(one, str)}
-        if _SERVERS & {*getattr(item, "fixturenames", ()), *values}:
+        needs = {*getattr(item, "fixturenames", ()), *values}
+        if _SERVERS & needs:
             item.add_marker(pytest.mark.processes)
+        file = item.nodeid.partition("::")[0]
+        real_time = "livekit" in needs or file.startswith(_IN_REAL_TIME)
+        item.add_marker(pytest.mark.xdist_group("in real time" if real_time else file))
         if item.get_closest_marker("processes") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(300))
 

@@ -265,9 +265,10 @@ class CallRecord:
 
     def _say(self, turn: int, kind: MomentKind, who: str, text: str) -> None:
         if self._words:
-            self._note(turn, kind, who, self._kept(text))
+            self._note(turn, kind, who, self.kept(text))
 
-    def _kept(self, text: str) -> str:
+    def kept(self, text: str) -> str:
+        """Return words as they are kept."""
         # The user's words are redacted already; a model may know what must not be stored from
         # elsewhere.
         return self._call.policy.redact_output(clean(text, lines=True))
@@ -279,7 +280,7 @@ class CallRecord:
     def _moments_of(self, message: ClientMessage) -> Iterator[Moment]:
         texts = {MomentKind.USER_SPOKE: message.mark}
         if self._words:
-            texts[MomentKind.USER_WORDS] = self._kept(message.words)
+            texts[MomentKind.USER_WORDS] = self.kept(message.words)
         if message.key is not None:
             texts[MomentKind.CLIENT_KEY] = _keyed(message.key, message.digest, message.number)
         for kind, text in texts.items():
@@ -475,7 +476,12 @@ def author_of(moment: Moment, user: str) -> str:
         moment: The entry.
         user: The role of the user.
     """
-    return user if moment.who in (USER, _USER_BEFORE) else moment.who
+    return user if is_users(moment) else moment.who
+
+
+def is_users(moment: Moment) -> bool:
+    """Whether the user is the author of an entry."""
+    return moment.who in (USER, _USER_BEFORE)
 
 
 def transcript_data(

@@ -57,6 +57,8 @@ class Words:
         is_not_recorded: The same, if it is not.
         a_person: The caller's words when they press 0 on a telephone.
         not_put_through: A caller who was to be put through to a person was not.
+        transfer_lost: A caller was being put through, or was talking to a person, when the agent
+            was lost.
         noted: Said after it once the wish is stored for staff.
         take_or_leave: Asks the person who was called whether they take the caller.
         taken: They do, and are connected.
@@ -86,6 +88,7 @@ class Words:
     is_not_recorded: str = "No, the sound of this call is not recorded."
     a_person: str = "I would like to speak to a person."
     not_put_through: str = "I am sorry, no one can take your call just now."
+    transfer_lost: str = "I am sorry, the connection to a person broke off."
     noted: str = "I have noted that you would like to speak to a person."
     take_or_leave: str = "Press 1 to take the call. Press 2 or hang up if you cannot."
     taken: str = "Thank you, you are connected."

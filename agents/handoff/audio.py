@@ -269,6 +269,7 @@ def _part(frame: rtc.AudioFrame, start_s: float, end_s: float) -> rtc.AudioFrame
 class _Synthesis:
     """The text of a reply, and the length of its audio so far; ``whole`` once it has all of it."""
 
+    voice: TTS[Any] | None
     text: str = ""
     seconds: float = 0.0
     whole: bool = False
@@ -284,6 +285,8 @@ class SpeechOutput:
         self._suspended_until: float | None = None
         self._may_retry = False
         self._syntheses: WeakKeyDictionary[SpeechHandle, _Synthesis] = WeakKeyDictionary()
+        self._pace: WeakKeyDictionary[TTS[Any], float] = WeakKeyDictionary()
+        """How many characters a second each voice has spoken in its last reply."""
 
     def on_lost(self, callback: Callable[[], None]) -> None:
         """Call a function when speech has failed, instead of showing what cannot be said."""
@@ -297,7 +300,7 @@ class SpeechOutput:
         The silence must not be empty: livekit-agents 1.8.9 shows only what was played, and a reply
         without audio was not.
         """
-        synthesis = _Synthesis()
+        synthesis = _Synthesis(self._voice(agent))
         if (speech := current_speech()) is not None:
             self._syntheses[speech] = synthesis
         if self._suspended_until is None or _now() >= self._suspended_until:
@@ -314,6 +317,8 @@ class SpeechOutput:
                 self._failed()
             else:
                 synthesis.whole = True
+                if synthesis.voice is not None and synthesis.seconds:
+                    self._pace[synthesis.voice] = len(synthesis.text) / synthesis.seconds
                 return
         async for _ in text:  # consume all of it, so that the silence ends after the text
             pass
@@ -323,15 +328,25 @@ class SpeechOutput:
         """Correct the transcript of an interrupted reply to the words that were played.
 
         livekit-agents 1.8.9 assumes 3.83 syllables a second until the audio is complete, and counts
-        a word at its end: much of what a faster voice has said would be in no history.
+        a word at its end: much of what a faster voice has said would be in no history, and words in
+        it that a slower one has not said. Until the audio is complete the voice is taken to be as
+        fast as in its last reply; in its first one livekit's estimate stays.
         """
         speech = self._call.session.current_speech
         synthesis = None if speech is None else self._syntheses.get(speech)
         if not event.interrupted or event.synchronized_transcript is None or synthesis is None:
             return
-        if synthesis.whole and synthesis.seconds:
-            share = event.playback_position / synthesis.seconds
+        length_s = synthesis.seconds
+        if not synthesis.whole:
+            pace = None if synthesis.voice is None else self._pace.get(synthesis.voice)
+            length_s = len(synthesis.text) / pace if pace else 0.0
+        if length_s:
+            share = event.playback_position / length_s
             event.synchronized_transcript = played_words(synthesis.text, share)
+
+    def _voice(self, agent: livekit_agents.Agent) -> TTS[Any] | None:
+        voice = agent.tts if isinstance(agent.tts, TTS) else self._call.session.tts
+        return voice if isinstance(voice, TTS) else None
 
     def _failed(self) -> None:
         policy = self._call.policy
@@ -346,8 +361,8 @@ class SpeechOutput:
             self.lost()
 
     def _silence(self, agent: livekit_agents.Agent) -> rtc.AudioFrame:
-        own = agent.tts if isinstance(agent.tts, TTS) else self._call.session.tts
-        rate = own.sample_rate if isinstance(own, TTS) else 24_000
+        voice = self._voice(agent)
+        rate = 24_000 if voice is None else voice.sample_rate
         return rtc.AudioFrame.create(rate, 1, int(rate * _SILENCE_S))
 
 

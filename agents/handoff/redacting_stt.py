@@ -20,6 +20,7 @@ from livekit.agents.stt import (
 from livekit.agents.utils import AudioBuffer, aio
 from livekit.agents.voice.events import ConversationItemAddedEvent
 
+from agents.handoff.sound_faults import SoundCheck
 from agents.handoff.speech import UNCLEAR, UserSpeech
 
 _ONCE = APIConnectOptions(max_retry=0)
@@ -113,7 +114,7 @@ def redact_event(event: SpeechEvent, user_speech: UserSpeech) -> SpeechEvent:
     # livekit-agents 1.8.9 reads the first one of every transcript.
     heard = event.alternatives[0] if event.alternatives else SpeechData(LanguageCode(""), "")
     if event.type == SpeechEventType.FINAL_TRANSCRIPT:
-        unclear = heard.metadata is not None and heard.metadata.get(UNCLEAR)
+        unclear = _is_unclear(event)
         if unclear:
             user_speech.not_understood()
         text = user_speech.final_transcript("" if unclear else heard.text)
@@ -131,10 +132,17 @@ def redact_event(event: SpeechEvent, user_speech: UserSpeech) -> SpeechEvent:
     return replace(event, alternatives=[redacted])
 
 
+def _is_unclear(event: SpeechEvent) -> bool:
+    """Whether the model does not trust what it heard: it has said why."""
+    metadata = event.alternatives[0].metadata if event.alternatives else None
+    return metadata is not None and bool(metadata.get(UNCLEAR))
+
+
 class _RedactingStream(RecognizeStream):
     def __init__(self, stt: RedactingSTT, inner: RecognizeStream, user_speech: UserSpeech) -> None:
         super().__init__(stt=stt, conn_options=_ONCE)
         self._inner_stream = inner
+        self._sound = SoundCheck()
         self._user_speech = user_speech
 
     async def _metrics_monitor_task(self, event_aiter: AsyncIterable[SpeechEvent]) -> None:
@@ -150,12 +158,15 @@ class _RedactingStream(RecognizeStream):
                 if isinstance(given, self._FlushSentinel):
                     inner.flush()
                 else:
+                    self._sound.heard(given)
                     inner.push_frame(given)
             inner.end_input()
 
         forwarding = asyncio.create_task(forward())
         try:
             async for event in inner:
+                if event.type == SpeechEventType.FINAL_TRANSCRIPT and not _is_unclear(event):
+                    self._sound.transcribed()
                 self._event_ch.send_nowait(redact_event(event, self._user_speech))
         finally:
             await aio.cancel_and_wait(forwarding)

@@ -22,6 +22,7 @@ from bella_vista.local.understanding.tokens import number_at
 from bella_vista.local.understanding.understander import Understander
 from state.contact import postcode_in
 from state.menu import Menu
+from state.privacy.redaction import CARD
 from state.times import said_time
 
 K = TypeVar("K")
@@ -204,12 +205,13 @@ class Dialogue:
         question = str(subject or move.asks)
         before = scene.before_last_said()
         last, times = self._put.get((scene.agent, before.id if before else ""), ("", 0))
-        went_on = subject and any(one.done and one.name in CHANGING for one in scene.outcomes)
+        went_on = any(one.done and one.name in CHANGING for one in scene.outcomes)
         said = next((one.id for one in reversed(scene.dialogue) if not one.by_guest), "")
-        if last != question or went_on:
+        if last != question or (went_on and subject):
             times = 1
-        # Of several messages each is answered in one reply, and a question of the guest's comes first.
-        elif not (said.endswith(_NOT_SAID) or now.heard.answers):
+        # Of several messages each is answered in one reply. A guest who asks something, or goes on with the
+        # order, has not answered in vain; but once a person was called, nothing is put again.
+        elif times >= _A_PERSON or not (said.endswith(_NOT_SAID) or now.heard.answers or went_on):
             times += 1
         if not question or subject in _OPEN or not move.asks.endswith(("?", ".")):
             return move
@@ -286,7 +288,8 @@ class Dialogue:
             before = scene.before_last_said()
             pending = self._open.get((scene.agent, before.id)) if before is not None else None
             understood = self._with_postcode(scene, asked, pending, now)
-            understood = understood or self._understood_as(guest.text, pending, scene, asked, now)
+            text = guest.text.replace(CARD, " ")
+            understood = understood or self._understood_as(text, pending, scene, asked, now)
             understood = self._with_time(understood, scene)
             understood = self._with_asked_postcode(understood, scene)
             lines = {str(one["id"]): line_words(one) for one in scene.order.get("items") or ()}
@@ -423,17 +426,20 @@ class Dialogue:
         ends = bool({"done", "place"} & {*understood.intents})
         if pending is not None and pending.code == "unclear" and ends and not understood.settled:
             unheard = (str(pending.facts["words"]),) if pending.facts.get("words") else ()
-            return replace(understood, not_understood=(*understood.not_understood, *unheard))
-        if pending is not None and _still_waits(pending, understood):
+            unheard = (*understood.not_understood, *unheard)
+            return replace(understood, not_understood=unheard, dropped=_left_out(pending))
+        waiting = _to_choose(pending) if pending is not None else None
+        answers = understood if waiting is pending else replace(understood, settled=False)
+        if waiting is not None and _still_waits(waiting, answers):
             if ends:
-                unasked = _not_asked_yet(pending)
+                unasked = _not_asked_yet(waiting)
                 if unasked is not None:
                     intents = tuple(one for one in understood.intents if one not in _ENDING)
-                    dropped = _left_out(replace(pending, rest=()))
+                    dropped = _left_out(replace(waiting, rest=()))
                     return replace(understood, question=unasked, intents=intents, dropped=dropped)
-                commands = (*_likelier(pending), *understood.commands)
-                return replace(understood, commands=commands, dropped=_left_out(pending))
-            understood = replace(understood, question=_both(understood.question, pending))
+                commands = (*_likelier(waiting), *understood.commands)
+                return replace(understood, commands=commands, dropped=_left_out(waiting))
+            understood = replace(understood, question=_both(understood.question, waiting))
         return understood
 
     def _order_since(self, scene: Scene, before: Words | None) -> OrderSeen:
@@ -593,6 +599,15 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
     return off_menu and nothing_else and (only_asked or (asked is Topic.NAME and written_like_one))
 
 
+def _to_choose(pending: Question) -> Question | None:
+    """Return what waits from the first question on that a guest can only answer by choosing."""
+    asked = (pending, *pending.rest)
+    for at, one in enumerate(asked):
+        if one.code in _TO_CHOOSE or one.code == "which_line":
+            return pending if at == 0 else replace(one, rest=asked[at + 1 :])
+    return None
+
+
 def _still_waits(pending: Question, understood: Understanding) -> bool:
     """Whether the guest neither answered what was to be chosen nor gave it up."""
     name = pending.draft.fields.get("name") if pending.draft is not None else None
@@ -608,7 +623,10 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     )
     # A bare yes to "which one do you mean?" says nothing.
     unsaid = pending.code == "which_line" and understood.intents == ("yes",)
-    waits = unsaid or pending.code in _TO_CHOOSE
+    # A line that cannot be changed as was said stays as it is: the guest has been told so.
+    draft = pending.draft
+    kept = pending.code == "choice_not_possible" and draft and draft.op == "change_item"
+    waits = unsaid or (pending.code in _TO_CHOOSE and not kept)
     return (
         waits
         and not answered
@@ -652,9 +670,13 @@ def _asked_again(pending: Question, understood: Understanding) -> bool:
         return False
     if understood.settled or pending.draft is None:
         return True
-    wishes = [one.draft for one in (question, *question.rest)]
-    name = pending.draft.fields.get("name")
-    return any(one is None or one.fields.get("name") == name for one in wishes)
+    return any(_about(one) == _about(pending) for one in (question, *question.rest))
+
+
+def _about(question: Question) -> tuple[Any, Any]:
+    """Name the thing that a question is about: by its name, or else by the guest's words."""
+    name = question.draft.fields.get("name") if question.draft is not None else None
+    return name, None if name is not None else question.facts.get("words")
 
 
 def _both(question: Question | None, pending: Question) -> Question:

@@ -219,7 +219,9 @@ class Policy(ABC):
         unheard = [one for one in heard.not_understood if len(one) > 1 and not now.nothing_meant]
         alone = not (heard.commands or heard.answers)
         return joined(
-            say("card") if guest is not None and CARD_MARK in guest.text else "",
+            say("card alone" if guest.text == CARD_MARK else "card")
+            if guest is not None and CARD_MARK in guest.text
+            else "",
             now.reports.of([*_handed_over(now), *self.worth_saying(now)], now.order, now.before),
             *(say(one) for one in ("robot", "a human", "rules", "abuse") if now.meant(one)),
             say("wait") if heard.intents == ("wait",) and alone else "",

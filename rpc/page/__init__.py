@@ -6,12 +6,14 @@ clients see it, and ``PageMethods`` are the gateway's methods over it.
 
 from rpc.page.contract import ERRORS, MethodForm, contract, method_forms, push_forms
 from rpc.page.forms import LONGEST_SAID, PROTOCOL, MicrophoneMode, Shown
+from rpc.page.lines import Lines, SpokenLine
 from rpc.page.methods import CALLS_KEPT, Again, Bind, PageMethods
 from rpc.page.objects import NotFound, wrong
 from rpc.page.session import (
     CallOver,
     Conversation,
     Listeners,
+    Recording,
     Saying,
     Session,
     Spoken,
@@ -29,6 +31,7 @@ __all__ = [
     "Bind",
     "CallOver",
     "Conversation",
+    "Lines",
     "Listeners",
     "MethodForm",
     "MicrophoneMode",
@@ -38,10 +41,12 @@ __all__ = [
     "PageMethod",
     "PageMethods",
     "PageSpec",
+    "Recording",
     "Saying",
     "Session",
     "Shown",
     "Spoken",
+    "SpokenLine",
     "StateObject",
     "Store",
     "Turns",

@@ -59,6 +59,8 @@ def method_forms(spec: PageSpec[Any, Any]) -> dict[str, MethodForm]:
     found = {
         "hello": MethodForm(forms.HelloRequest, (spec.hello_reply,), every, (5003,)),
         "say": MethodForm(forms.SayRequest, (forms.SayReply,), (spec.user,), (4011, 4022, 5003)),
+        "get_transcript": MethodForm(forms.GetTranscriptRequest, (forms.Transcript,), (spec.user,)),
+        "refuse_recording": MethodForm(forms.RefuseRecordingRequest, (forms.Done,), (spec.user,)),
         **_turn_forms(spec),
         f"get_{noun}_state": MethodForm(
             forms.GetStateRequest, (whole, forms.Unchanged, forms.StatePatch), every
@@ -143,7 +145,7 @@ def contract(spec: PageSpec[Any, Any], title: str) -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         "protocol": forms.PROTOCOL,
-        "features": [*spec.all_features, forms.PUSH_TO_TALK],
+        "features": [*spec.all_features, forms.RECORDED, forms.PUSH_TO_TALK],
         "methods": {
             name: {
                 "description": _first(method.request.__doc__),

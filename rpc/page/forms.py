@@ -150,6 +150,45 @@ class SayReply(Shown):
     turn: Annotated[int, Field(description="The number of this turn; `your_turn_to_speak` has it.")]
 
 
+class GetTranscriptRequest(Request):
+    """Read what was said about the {noun} so far: the newest lines, or those before a number."""
+
+    before: Annotated[
+        int | None,
+        Field(ge=0, le=2**53, description="The number of the first line that you have."),
+    ] = None
+
+
+class TranscriptLine(Shown):
+    """What the {user} or an agent said; redacted, and long words shortened."""
+
+    number: Annotated[int, Field(description="Counts the lines; a later line has a higher one.")]
+    turn: Annotated[int, Field(description="The number of {user} turns by then.")]
+    speaker: Annotated[
+        Literal["user", "agent"], Field(description="`user` is the {user}, in every application.")
+    ]
+    agent: Annotated[str | None, Field(description="The agent; null for the {user}.")]
+    text: str
+    interrupted: Annotated[bool, Field(description="The {user} cut it short.")]
+
+
+class Transcript(Shown):
+    """A part of what was said."""
+
+    lines: Annotated[tuple[TranscriptLine, ...], Field(description="Oldest first.")]
+    earlier: Annotated[bool, Field(description="There are lines before the first of these.")]
+
+
+# -- recording -------------------------------------------------------------------------------------
+
+RECORDED: Final = "recorded"
+"""The feature that ``hello`` reports while the call is recorded."""
+
+
+class RefuseRecordingRequest(Request):
+    """Do not record this call, nor later ones about this {noun}; what was recorded is deleted."""
+
+
 # -- push-to-talk ----------------------------------------------------------------------------------
 
 PUSH_TO_TALK: Final = "push_to_talk"

@@ -27,14 +27,17 @@ from rpc.page.forms import (
     Done,
     EndTurnRequest,
     GetStateRequest,
+    GetTranscriptRequest,
     HelloRequest,
     MicrophoneReply,
+    RefuseRecordingRequest,
     SayReply,
     SayRequest,
     SetMicrophoneRequest,
     StartTurnRequest,
     StatePatch,
     SubscribeRequest,
+    Transcript,
     TurnReply,
     Unchanged,
     UnsubscribeRequest,
@@ -101,6 +104,8 @@ class PageMethods(Generic[S, C]):
         answers: dict[str, Callable[[Any, Caller], Awaitable[BaseModel]]] = {
             "hello": self._hello,
             "say": self._say,
+            "get_transcript": self._get_transcript,
+            "refuse_recording": self._refuse_recording,
             "start_turn": self._start_turn,
             "end_turn": self._end_turn,
             "cancel_turn": self._cancel_turn,
@@ -160,6 +165,15 @@ class PageMethods(Generic[S, C]):
             await self._wait_for_new_call(self._again)
             turn = await self._open_session().say(request.text, caller, request.key)
         return SayReply(turn=turn)
+
+    async def _get_transcript(self, request: GetTranscriptRequest, caller: Caller) -> Transcript:
+        return self._open_session().lines.page(request.before)
+
+    async def _refuse_recording(self, request: RefuseRecordingRequest, caller: Caller) -> Done:
+        recording = self._open_session().recording
+        if recording is not None:
+            recording.refuse()
+        return Done()
 
     async def _start_turn(self, request: StartTurnRequest, caller: Caller) -> TurnReply:
         try:

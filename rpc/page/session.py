@@ -12,7 +12,8 @@ from pydantic import BaseModel, JsonValue
 
 from rpc.gateway import Caller, JsonText, NotYet, VersionDemanded, View, Views
 from rpc.gateway.history import compact
-from rpc.page.forms import PUSH_TO_TALK, MicrophoneMode
+from rpc.page.forms import PUSH_TO_TALK, RECORDED, MicrophoneMode
+from rpc.page.lines import Lines
 from state.privacy import redact
 from state.shared import (
     Applied,
@@ -94,6 +95,19 @@ class Turns(Protocol):
 
     def set_mode(self, mode: MicrophoneMode) -> None:
         """Open the microphone, or switch it to push-to-talk."""
+        ...
+
+
+class Recording(Protocol):
+    """The recording of a call."""
+
+    @property
+    def active(self) -> bool:
+        """Whether the call is recorded."""
+        ...
+
+    def refuse(self) -> None:
+        """Record no longer, and delete what was recorded; nothing if the call is not recorded."""
         ...
 
 
@@ -181,6 +195,8 @@ class Session(Generic[S, C]):
         store: Stores what is said before it is heard; without it, nothing said outlives this process.
         turns: Returns the control of spoken turns, ``None`` until it is ready; without it the call has no
             audio.
+        lines: What was said, for clients that were not there.
+        recording: The recording of the call, where calls are recorded.
     """
 
     def __init__(
@@ -196,6 +212,8 @@ class Session(Generic[S, C]):
         spoken: Iterable[Spoken] = (),
         store: Store | None = None,
         turns: Callable[[], Turns | None] | None = None,
+        lines: Lines | None = None,
+        recording: Recording | None = None,
     ) -> None:
         self.spec = spec
         self.shared = shared
@@ -211,6 +229,8 @@ class Session(Generic[S, C]):
         self._pending: dict[str, tuple[str, Saying]] = {}
         self._store = store
         self._turns = turns
+        self.recording = recording
+        self.lines = Lines() if lines is None else lines
         for one in spoken:
             self._remember(one)
         self._over = False
@@ -223,7 +243,11 @@ class Session(Generic[S, C]):
     @property
     def features(self) -> tuple[str, ...]:
         """The features of this call that depend on it."""
-        return () if self._turns is None else (PUSH_TO_TALK,)
+        recorded = self.recording is not None and self.recording.active
+        return (
+            *((RECORDED,) if recorded else ()),
+            *(() if self._turns is None else (PUSH_TO_TALK,)),
+        )
 
     def turns(self) -> Turns:
         """Return the control of spoken turns.

@@ -182,6 +182,7 @@ class PageSpec(Generic[S, C]):
             *(method.name for method in self.methods),
             *((f"{self.noun}.apply",) if self.ops else ()),
             f"{self.noun}.subscribe",
+            "get_transcript",
             *(("agent.state",) if self.objects else ()),
             "patches",
             "your_turn_to_speak",
@@ -241,7 +242,14 @@ class PageSpec(Generic[S, C]):
                 if objects.id_field is not None and operation != "create":
                     if objects.id_field not in kind.model_fields:
                         yield f"{kind.__name__} has no field {objects.id_field!r} for the id of {name!r}."
-        taken = {"hello", "say", f"get_{self.noun}_state", "agent.state"}
+        taken = {
+            "hello",
+            "say",
+            "get_transcript",
+            "refuse_recording",
+            f"get_{self.noun}_state",
+            "agent.state",
+        }
         taken |= {"start_turn", "end_turn", "cancel_turn", "set_microphone"}
         taken |= {f"{self.noun}.{word}" for word in ("apply", "subscribe", "unsubscribe")}
         for method in self.methods:

@@ -1,6 +1,7 @@
-"""How much memory this process takes."""
+"""How much memory processes take."""
 
 import gc
+from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]  # comes with livekit-agents, without types
 
@@ -16,3 +17,12 @@ def resident() -> int:
 def installed() -> int:
     """What the machine has, in bytes."""
     return int(psutil.virtual_memory().total)
+
+
+def proportional(pid: int) -> int:
+    """What a process takes, in bytes, with its share of what it shares with others (PSS). Linux only."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:  # gone meanwhile, or another system
+        return 0
+    return next((int(line.split()[1]) * KIB for line in lines if line.startswith("Pss:")), 0)

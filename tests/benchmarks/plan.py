@@ -20,7 +20,9 @@ from tests.benchmarks.limits import limited
 from tests.benchmarks.pages import Pages
 from tests.benchmarks.report import Table
 from tests.benchmarks.rooms import measure as rooms
+from tests.benchmarks.rooms import spoken
 from tests.benchmarks.rooms.measure import Rooms
+from tests.benchmarks.rooms.spoken import SpokenCalls
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Plan:
         pages: What is done on the restaurant's page.
         spoken: Lines that are said aloud, on each kind of line.
         aloud: Spoken calls on each side.
+        spoken_calls: What is said in calls that are spoken at once.
     """
 
     rounds: int
@@ -52,6 +55,7 @@ class Plan:
     pages: Pages
     spoken: int
     aloud: int
+    spoken_calls: SpokenCalls
 
 
 FULL = Plan(
@@ -66,6 +70,7 @@ FULL = Plan(
     pages=Pages(visits=5, edits=60, words=6, lines=30),
     spoken=239,
     aloud=20,
+    spoken_calls=SpokenCalls(calls=10, turns=6),
 )
 QUICK = Plan(
     rounds=1,
@@ -79,6 +84,7 @@ QUICK = Plan(
     pages=Pages(visits=1, edits=2, words=1, lines=3),
     spoken=2,
     aloud=1,
+    spoken_calls=SpokenCalls(calls=2, turns=1),
 )
 
 GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
@@ -92,6 +98,7 @@ GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
     "understanding": lambda plan: understanding.measure(plan.lines),
     "rooms": lambda plan: rooms.measure(plan.rooms),
     "aloud": lambda plan: aloud.measure(plan.aloud),
+    "spoken-calls": lambda plan: spoken.measure(plan.spoken_calls),
     "page": lambda plan: pages.measure(plan.pages),
     "speech": lambda plan: hearing.measure(plan.spoken),
 }

@@ -91,6 +91,20 @@ def test_a_quick_run_aloud_times_the_first_sound_of_each_kind(
     assert said.splitlines()[-1].endswith(" of 7")
 
 
+@pytest.mark.timeout(300)  # a worker is started, and a busy machine takes its time
+def test_a_quick_run_of_spoken_calls_looks_for_gaps(
+    livekit: LiveKit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    speech_program("flite")
+    main(["spoken-calls", "--quick"])
+
+    said = capsys.readouterr().out
+    assert "2 spoken calls at once" in said
+    assert re.search(r"^the longest silence in an answer, ms .* \d+ ", said, re.MULTILINE)
+    assert re.search(r"^processor of a call's process +0\.\d+", said, re.MULTILINE)
+    assert re.search(r"^memory of a call's process \(PSS\), MiB +[1-9]", said, re.MULTILINE)
+
+
 @pytest.mark.timeout(300)  # a worker, a web server and a browser are started
 def test_a_quick_run_on_the_page_fills_its_table(
     livekit: LiveKit, capsys: pytest.CaptureFixture[str]

@@ -30,8 +30,10 @@ async def ordering(
         yield page, agent
 
 
-async def join(page: BrowserPage, livekit: LiveKit, room_name: str) -> None:
-    await page.call("connect", livekit.url, livekit.token(room_name, new_identity()))
+async def join(
+    page: BrowserPage, livekit: LiveKit, room_name: str, identity: str | None = None
+) -> None:
+    await page.call("connect", livekit.url, livekit.token(room_name, identity or new_identity()))
     await page.call("start")
 
 
@@ -103,6 +105,28 @@ async def test_another_agent_goes_on_where_the_first_was_lost(
             await page.until(
                 lambda seen: items(seen) == [("Margherita", 2), ("Tiramisu", 1)], "both"
             )
+
+
+async def test_another_device_of_the_guest_has_what_was_said_before(
+    calls: Calls, livekit: LiveKit, room_name: str, bundle: Path, tmp_path: Path
+) -> None:
+    identity = new_identity()
+    async with calls.agent(room_name):
+        async with browser_page(bundle, tmp_path / "one") as page:
+            await join(page, livekit, room_name, identity)
+            await page.until(is_turn(0), "the first turn")
+            await page.call("say", "two large margheritas please")
+            await page.until(is_turn(1), "the answer")
+            before = [(line["agent"], line["text"]) for line in page.snapshot["lines"]]
+        async with browser_page(bundle, tmp_path / "another") as page:
+            await join(page, livekit, room_name, identity)
+            await page.until(
+                lambda seen: is_turn(1)(seen) and len(seen["lines"]) > len(before), "the lines"
+            )
+            lines = [(line["agent"], line["text"]) for line in page.snapshot["lines"]]
+            assert lines[: len(before)] == before
+            assert [text for _, text in lines].count(before[0][1]) == 1
+            assert not page.warned
 
 
 async def test_the_end_of_the_call_is_shown_and_words_start_another(

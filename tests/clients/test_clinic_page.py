@@ -101,9 +101,11 @@ async def test_a_patient_books_by_typing_and_changes_the_reason_by_hand(
     await ada.shot("clinic-1-chosen")
     assert await ada.axe() == []
 
+    said = await ada.texts("[role=log] p")
     await ada.reload()
     await hear(ada, "Scheduling", "On which day would you like to come?")
     await ada.see("aside li", "Chosen: Tuesday, November 24, 2026 at 9:30 AM")
+    assert (await ada.texts("[role=log] p"))[: len(said)] == said
     await ada.press("Yes")
     await hear(ada, "Scheduling", "Booked: Tuesday, November 24 at 9:30.")
     await ada.see("h2", "Your visit: Booked")

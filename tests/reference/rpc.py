@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rpc.page import ERRORS
+from rpc.page import ERRORS, SpokenLine
 from rpc.page.objects import OPERATIONS
 from rpc.restaurant import order_contract
 from rpc.testing import FakeTurns
@@ -18,6 +18,8 @@ _EXAMPLES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("hello", {}),
     ("say", {"text": "Two large Margheritas, please.", "key": "7c0f"}),
     ("say", {"text": ""}),
+    ("get_transcript", {}),
+    ("refuse_recording", {}),
     ("set_microphone", {"mode": "push_to_talk"}),
     ("start_turn", {}),
     ("end_turn", {}),
@@ -46,6 +48,11 @@ _EXAMPLES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("order.subscribe", {}),
     ("order.unsubscribe", {}),
 )  # fmt: skip
+
+_SAID = (
+    SpokenLine(0, "greeter", "Welcome to Bella Vista! What can I do for you?"),
+    SpokenLine(1, None, "Two large Margheritas, please."),
+)
 
 
 def rpc_page() -> str:
@@ -99,6 +106,8 @@ async def _played() -> dict[str, list[str]]:
     """Make all calls of the examples, one after the other, on one order."""
     turns = FakeTurns()
     counter = Counter(turns=lambda: turns)
+    for line in _SAID:
+        counter.session.lines.add(line)
     played: dict[str, list[str]] = {}
     for method, payload in _EXAMPLES:
         try:

@@ -105,6 +105,7 @@ async def test_every_reply_has_its_form() -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("hello", {}),
         ("say", {"text": "hello"}),
+        ("get_transcript", {}),
         ("get_order_state", {}),
         ("get_order_state", {"since": 0}),
         ("get_order_state", {"since": counter.shared.version}),

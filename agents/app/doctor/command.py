@@ -16,6 +16,7 @@ from agents.app.doctor.server import check_server
 from agents.app.doctor.web import check_web
 from agents.app.faults import InputError
 from agents.app.models.choice import language_model
+from agents.app.models.speech_settings import missing_for_speech
 from agents.app.setting_values import LOCAL
 from agents.app.settings import AppSettings, SettingsFaults, has_livekit_settings
 from agents.app.terminal.logs import log_to_stderr
@@ -139,4 +140,24 @@ async def check_application(
     except InputError as error:
         return owner, [*findings, *(fault("application", told) for told in error.faults)]
     what = f"its agents and {app.a_noun}" if context else "its agents"
-    return owner, [*findings, ok("application", f"{what} can be made")]
+    findings.append(ok("application", f"{what} can be made"))
+    return owner, [*findings, *(check_transfers(app, made, settings) for made in context)]
+
+
+def check_transfers(app: App[S, C], context: C, settings: AppSettings) -> Finding:
+    """Check whether callers who ask for a person can be put through to one, and how."""
+    about = "transfers"
+    try:
+        with named_faults("phone.transfer_to", settings.secrets):
+            to = app.phone.transfer_to(context)
+    except InputError as error:
+        return fault(about, "; ".join(error.faults))
+    if to is None:
+        return ok(
+            about, "no agent offers a person on the telephone: no number is set to transfer to"
+        )
+    if missing := missing_for_speech(settings):
+        return ok(about, f"every telephone call, to {to}: it has no speech ({', '.join(missing)})")
+    if settings.transfer == "warm":
+        return ok(about, f"warm: {to} is called by trunk {settings.sip_outbound_trunk} first")
+    return ok(about, f"cold: callers are transferred to {to} by SIP REFER")

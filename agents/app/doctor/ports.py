@@ -15,6 +15,7 @@ class Program:
     """A program of ours that may have a port already: its answer holds this value under this key."""
 
     name: str
+    host: str
     port: int
     path: str
     key: str
@@ -24,7 +25,7 @@ class Program:
 async def check_ports(settings: AppSettings) -> list[Finding]:
     """Check a worker's ports; a running worker of ours may have them."""
     host, health = settings.health_host, settings.health_port
-    worker = Program("worker", health, "worker", "agent_name", settings.agent_name)
+    worker = Program("worker", host, health, "worker", "agent_name", settings.agent_name)
     return [
         await check_port(f"{kind} port", host, port, settings.variable(f"{kind}_port"), worker)
         for kind, port in (("health", health), ("metrics", settings.metrics_port))
@@ -50,14 +51,14 @@ async def check_port(about: str, host: str, port: int, variables: str, ours: Pro
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind((host, port))
     except OSError as error:
-        if await _answers(host, ours):
+        if await _answers(ours):
             return ok(about, f"{port}: in use by a running {ours.name}")
         return fault(about, f"{host}:{port} cannot be bound ({error.strerror}): set {variables}")
     return ok(about, f"{port} is free")
 
 
-async def _answers(host: str, program: Program) -> bool:
-    host = "127.0.0.1" if host == "0.0.0.0" else host
+async def _answers(program: Program) -> bool:
+    host = "127.0.0.1" if program.host == "0.0.0.0" else program.host
     with suppress(aiohttp.ClientError, TimeoutError, OSError, ValueError):
         async with (
             aiohttp.ClientSession(timeout=ANSWER_TIMEOUT) as session,

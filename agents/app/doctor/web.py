@@ -7,16 +7,21 @@ from agents.app.settings import AppSettings
 
 
 async def check_web(app: AnyApp, settings: AppSettings) -> list[Finding]:
-    """Check the page, the port and the password of staff; nothing if no setting of the web server is set."""
+    """Check the page, the ports and the password of staff; nothing if no setting of the web server is set."""
     if not any(name.startswith(("web_", "staff_")) for name in settings.model_fields_set):
         return []
     host, port = settings.web_host, settings.web_port
-    server = Program("web server", port, "healthz", "status", "ok")
+    server = Program("web server", host, port, "healthz", "status", "ok")
     variables = f"{settings.variable('web_host')}, {settings.variable('web_port')}"
     findings = [
         _check_page(app, settings),
         await check_port("web port", host, port, variables, server),
     ]
+    if (metrics := settings.web_metrics_port) is not None:
+        variables = f"{settings.variable('health_host')}, {settings.variable('web_metrics_port')}"
+        findings.append(
+            await check_port("web metrics port", settings.health_host, metrics, variables, server)
+        )
     if settings.staff_password_hash is not None:
         findings.append(_check_hash(settings))
     return findings

@@ -34,8 +34,8 @@ from livekit.agents.vad import VAD, VADEventType, VADStream
 from agents.app.declaration import attempt
 from agents.app.local_speech.language_models import OPEN, LanguageModels
 from agents.app.local_speech.recognizer import RATE, SURE, Recognized, Recognizer
-from agents.app.local_speech.sound_faults import sound_fault
 from agents.handoff import UNCLEAR
+from agents.handoff.sound_faults import sound_fault
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,15 @@ from livekit.agents.llm import LLM
 
 from agents.app.app import App
 from agents.app.declaration import AppFaults, named_faults, of_kind
-from agents.app.importing import missing_extra
+from agents.app.importing import is_installed, missing_extra
+from agents.app.models.speech_settings import (
+    missing_for_speech,
+    speech_plugins,
+    stt_provider,
+    tts_provider,
+)
 from agents.app.parts import C, S
-from agents.app.setting_values import OF_OPENAI, OPENAI_REALTIME, SCRIPT
+from agents.app.setting_values import LOCAL, OF_OPENAI, OPENAI_REALTIME, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
@@ -101,6 +107,28 @@ def reply_limit_of(model: LLM[Any], *others: LLM[Any]) -> float | None:
     """
     limits = [getattr(one, "reply_limit_s", None) for one in (model, *others)]
     return None if limits[0] is None else max(limit for limit in limits if limit is not None)
+
+
+def model_modules(settings: AppSettings) -> tuple[str, ...]:
+    """List the modules of a call's models, as far as they are installed: they take seconds to import.
+
+    >>> from agents.app.settings import settings_of
+    >>> model_modules(settings_of("front-desk")(model="local"))
+    ()
+    """
+    modules = []
+    if settings.model in OF_OPENAI:
+        modules += ["livekit.plugins.openai", "agents.app.models.openai"]
+    if settings.model == OPENAI_REALTIME:
+        modules.append("agents.app.models.realtime")
+    if not missing_for_speech(settings):
+        modules += [f"livekit.plugins.{name}" for name in speech_plugins(settings)]
+        modules.append("agents.handoff.sessions")
+    if LOCAL in (stt_provider(settings), settings.stt_fallback):
+        modules.append("agents.app.local_speech.local_stt")
+    if LOCAL in (tts_provider(settings), settings.tts_fallback):
+        modules.append("agents.app.local_speech.local_tts")
+    return tuple(filter(is_installed, modules))
 
 
 def _local(app: App[S, C], context: C, settings: AppSettings) -> LLM[Any]:

@@ -1,7 +1,7 @@
 """Builds the speech-to-text and text-to-speech models that the settings name.
 
-The providers' plugins take half a second to import, so they are imported only for a call with
-speech.
+The providers' plugins take half a second to import, so they are imported only where they are
+configured.
 """
 
 import asyncio
@@ -119,6 +119,16 @@ def load_vad() -> "VAD":
     from livekit.plugins import silero
 
     return silero.VAD.load()
+
+
+def prepare_speech(settings: AppSettings) -> None:
+    """Load what every call with speech needs, if it is configured: it would stop a call's event loop."""
+    if missing_for_speech(settings) or speech_faults(settings):
+        return
+    load_vad()
+    from livekit.agents.tokenize.basic import hyphenate_word
+
+    hyphenate_word("ready")  # the first time it reads its patterns
 
 
 def speech_models(

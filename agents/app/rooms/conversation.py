@@ -12,9 +12,10 @@ from pydantic import JsonValue
 from agents.app.declaration import attempt
 from agents.app.models.choice import reply_limit_of
 from agents.app.parts import C, Channel, S
-from agents.app.recordings import CallRecorder, Recordings
+from agents.app.recordings import CallRecorder
 from agents.app.rooms.page import Page
 from agents.app.rooms.process_context import ProcessContext
+from agents.app.rooms.recording import RoomRecording
 from agents.app.rooms.resume_codes import resume_code
 from agents.app.rooms.silence import STALL_S, SilenceTimer, StallTimer
 from agents.app.rooms.state_of_call import Opened
@@ -33,7 +34,7 @@ from agents.handoff import (
     YourTurn,
     stop,
 )
-from rpc.page import Session
+from rpc.page import Lines, Session, SpokenLine
 
 logger = logging.getLogger(__name__)
 
@@ -103,8 +104,9 @@ class RoomConversation(Generic[S, C]):
         self._record.drop_older_than(
             process.words_days, (lambda before: None) if kept is None else kept.drop
         )
-        self._recorder = recorder
-        self._deleting: asyncio.Task[None] | None = None
+        self._recording = RoomRecording(
+            recorder, kept, opened.shared.state_id, self._on_recording_refused
+        )
         self.call.turns.own_answer = self._answer_about_recording
         self._finishing: asyncio.Task[None] | None = None
         self._on_hold = False
@@ -124,6 +126,8 @@ class RoomConversation(Generic[S, C]):
             spoken=opened.prior.spoken,
             store=self._record.say,
             turns=self._turns if process.media.is_spoken(channel) else None,
+            lines=Lines(opened.prior.lines),
+            recording=self._recording,
         )
         self.page = Page(
             process.app,
@@ -133,6 +137,7 @@ class RoomConversation(Generic[S, C]):
             user=user,
             resume_code=code,
             silent=channel == "phone",
+            recording=self._recording if recorder is not None else None,
             touched=self._silence.reset,
         )
         self.call.subscribe(self._on_event)
@@ -161,7 +166,7 @@ class RoomConversation(Generic[S, C]):
             self._lost,
             llm_by_agent=self._models,
             microphone_mode=self._microphone_mode,
-            recorder=self._recorder,
+            recorder=self._recording.recorder,
         )
         if self.call.push_to_talk is not None:
             self.call.push_to_talk.on_mode_changed(self._mode_changed)
@@ -214,10 +219,7 @@ class RoomConversation(Generic[S, C]):
             await self.call.aclose()
         except RuntimeError:  # the session never started
             await self.call.aclose()
-        if self._recorder is not None:
-            await self._recorder.aclose()
-        if self._deleting is not None:
-            await asyncio.wait((self._deleting,))
+        await self._recording.aclose()
         await self._record.aclose()
         try:
             async with asyncio.timeout(MODELS_LIMIT_S):
@@ -237,14 +239,16 @@ class RoomConversation(Generic[S, C]):
             self._stall.stop()
         else:
             self._stall.start()
+        if isinstance(event, Heard | Said):
+            self._note_line(event)
         match event:
             case Heard():
                 self._silence.reset()
                 self._silence.stop()
             case TurnWithdrawn():
                 self._silence.stop()
-            case Said() if self._recorder is not None and not self.call.replies.preamble:
-                self._recorder.announced()
+            case Said() if not self.call.replies.preamble:
+                self._recording.announced()
             case YourTurn():
                 if self._present() and not self._on_hold:
                     self._silence.start()
@@ -252,6 +256,11 @@ class RoomConversation(Generic[S, C]):
                 self._on_end(event)
             case _:
                 pass
+
+    def _note_line(self, event: Heard | Said) -> None:
+        """Keep what was said for clients that join later."""
+        agent, cut = (event.agent, event.interrupted) if isinstance(event, Said) else (None, False)
+        self.session.lines.add(SpokenLine(event.turn, agent, self._record.kept(event.text), cut))
 
     def _is_speaking(self) -> bool:
         call = self.call
@@ -269,24 +278,16 @@ class RoomConversation(Generic[S, C]):
     def _answer_about_recording(self, text: str) -> str | None:
         """Answer whether the call is recorded; delete the recording if its user does not want it."""
         app = self._process.app
-        recorder, kept = self._recorder, self._process.recordings
-        if (
-            recorder is None
-            or kept is None
-            or not attempt("rooms.refuses_recording", False, app.rooms.refuses_recording, text)
-        ):
-            return app.about_recording(self.call, text, recorded=recorder is not None)
-        self._recorder = None
-        self._record.recording_refused()
-        self._deleting = asyncio.create_task(self._delete(recorder, kept))
+        recording = self._recording
+        refuses = app.rooms.refuses_recording
+        if not recording.active or not attempt("rooms.refuses_recording", False, refuses, text):
+            return app.about_recording(self.call, text, recorded=recording.active)
+        recording.refuse()
         return app.say_alone(self.call, text, self.words.not_recorded)
 
-    async def _delete(self, recorder: CallRecorder, kept: Recordings) -> None:
-        await recorder.delete()
-        try:
-            await asyncio.to_thread(kept.forget, self.call.shared.state_id)
-        except OSError as error:
-            logger.error("recording not deleted: %s", error.strerror)
+    def _on_recording_refused(self) -> None:
+        self._record.recording_refused()
+        self.page.show()
 
     def _turns(self) -> PushToTalk | None:
         return self.call.push_to_talk

@@ -20,7 +20,12 @@ from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
 from agents.app.live import LiveSettings
 from agents.app.models.choice import language_model, models_of_agents
-from agents.app.models.speech import SpeechModels, language_models_of, speech_models
+from agents.app.models.speech import (
+    SpeechModels,
+    language_models_of,
+    prepare_speech,
+    speech_models,
+)
 from agents.app.models.speech_settings import (
     FOR_TRYING,
     HEARS_CARDS,
@@ -87,6 +92,7 @@ def prepare_process(app: App[S, C], process: JobProcess) -> None:
     app.rehearse(context)
     local = language_model(app, context, settings) if settings.model == LOCAL else None
     heard = language_models_of(app, context, settings)
+    prepare_speech(settings)
     process.userdata[_PREPARED] = Prepared(settings, context, local, environment.live, heard)
 
 

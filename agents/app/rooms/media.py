@@ -92,7 +92,7 @@ class Media:
         if self._build is None or not self.is_spoken(channel):
             await start_text(call, model, llm_by_agent=llm_by_agent, room=room, user_identity=user)
             return
-        # The audio plugins take a second to import, so only calls with speech load them.
+        # The audio plugins take a second to import: a text call does without them.
         from agents.handoff.sessions import start_speech
 
         try:

@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.app.transcript import MomentKind
-from rpc.page import Spoken
+from agents.app.transcript import MomentKind, group_by_call, is_users
+from rpc.page import Spoken, SpokenLine
 from state.shared import Moment, SqlStore
 
 
@@ -27,6 +27,7 @@ class PriorCall:
         in_doubt: The messages that may have been acted on only in part; an empty text where the
             words were not stored.
         recording_refused: Whether the user does not want to be recorded.
+        lines: What was said, in order.
     """
 
     turn: int = 0
@@ -34,6 +35,7 @@ class PriorCall:
     unanswered: tuple[str, ...] = ()
     in_doubt: tuple[str, ...] = ()
     recording_refused: bool = False
+    lines: tuple[SpokenLine, ...] = ()
 
 
 async def read_prior_call(store: SqlStore, order_id: str) -> PriorCall:
@@ -60,6 +62,7 @@ async def read_prior_call(store: SqlStore, order_id: str) -> PriorCall:
         unanswered=tuple(words[turn] for turn in still_to_do),
         in_doubt=tuple(words.get(turn, "") for turn in turns if turn not in still_to_do),
         recording_refused=any(one.kind == MomentKind.NOT_RECORDED for one in moments),
+        lines=tuple(_lines(moments)),
     )
 
 
@@ -78,6 +81,13 @@ def _since_last_reply(moments: Sequence[Moment]) -> Sequence[Moment]:
     )
     overtaken = (one for one in moments[began:at] if one.turn > moments[at].turn)
     return [*overtaken, *moments[at + 1 :]]
+
+
+def _lines(moments: Sequence[Moment]) -> Iterator[SpokenLine]:
+    for call in group_by_call(moments):
+        for one in call.words:
+            agent = None if is_users(one) else one.who
+            yield SpokenLine(one.turn, agent, one.text, one.kind == MomentKind.INTERRUPTED)
 
 
 def _spoken(moments: Sequence[Moment]) -> Iterator[Spoken]:

@@ -33,7 +33,7 @@ from agents.app.rooms.rejection import send_transcription
 from agents.app.rooms.rejoin import RejoinDetector
 from agents.app.rooms.room_lease import RoomLease, lease_name
 from agents.app.rooms.state_of_call import Opened, last_of, open_for
-from agents.app.rooms.transfer import CallerLine, PhoneServer
+from agents.app.rooms.transfer import MARK, CallerLine, PhoneServer, note_wish, talked_to_person
 from agents.app.states import is_erased
 from agents.handoff import Ended, MicrophoneMode
 from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
@@ -150,6 +150,8 @@ class RoomJob(Generic[S, C]):
         self._telephone = False
         self._phones = phones
         self._line: CallerLine[S, C] | None = None
+        self._had_been_connected: bool | None = None
+        """After a transfer whose agent was lost: whether the user had been connected to the person."""
         self._early: list[str] = []
         """Messages of the user that arrived while no call took input."""
         self._grace: asyncio.TimerHandle | None = None
@@ -193,6 +195,7 @@ class RoomJob(Generic[S, C]):
         if not await self._wait_for_user():
             return self._finish(RoomOutcome.NO_USER)
         try:
+            await self._settle_lost_transfer()
             while not self._outcome.done():
                 async with asyncio.timeout(OPEN_S):
                     conversation = await self._open()
@@ -282,6 +285,22 @@ class RoomJob(Generic[S, C]):
             waiting.cancel()
         return waiting.done() and not waiting.cancelled() and not self._outcome.done()
 
+    async def _settle_lost_transfer(self) -> None:
+        """Wait while a caller talks to the person to whom a lost agent has put them through."""
+        user = self._presence.participant
+        name = user.attributes.get(f"{self._process.app.prefix}.{MARK}") if user else None
+        if user is None or not name or self._phones is None or not is_telephone(user):
+            return
+        settled = asyncio.ensure_future(
+            talked_to_person(self._phones, self._room, user.identity, name)
+        )
+        try:
+            await asyncio.wait((settled, self._outcome), return_when=asyncio.FIRST_COMPLETED)
+            if settled.done():
+                self._had_been_connected = settled.result()
+        finally:
+            settled.cancel()
+
     async def _open(self) -> RoomConversation[S, C] | None:
         """Start the first call or the next one; ``None`` if speech is needed and missing."""
         process, user = self._process, await self._presence.bound()
@@ -303,6 +322,9 @@ class RoomJob(Generic[S, C]):
             channel=channel,
             secret=process.secret,
         )
+        if self._had_been_connected is not None:
+            told = await self._about_lost_transfer(opened)
+            opened = replace(opened, preamble=f"{told} {opened.preamble}".strip())
         last = () if opened.resumed else await last_of(process.app, process.store, user)
         await self._room_lease.record_state(opened.shared.state_id, user)
         keep_number = process.app.phone.caller_number
@@ -354,9 +376,20 @@ class RoomJob(Generic[S, C]):
                 raise
             logger.error("speech models for a phone call not built", exc_info=error)
             self._on_speech_lost()
+        if self._had_been_connected is not None and self._line is not None:
+            self._had_been_connected = None
+            self._spawn(self._line.unmark())  # it was told
         if not self._presence.present:
             self._on_user_left()
         return conversation
+
+    async def _about_lost_transfer(self, opened: Opened[S, C]) -> str:
+        """Return what a caller is told whom a lost agent was putting through to a person."""
+        words = self._process.app.rooms.words
+        if self._had_been_connected:
+            return words.person_gone
+        noted = await note_wish(self._process.app, opened.shared, words.a_person)
+        return f"{words.transfer_lost} {noted}".strip()
 
     async def _recorder(self, channel: Channel, opened: Opened[S, C]) -> CallRecorder | None:
         """Create the recording of a call that is recorded."""
@@ -588,6 +621,7 @@ class RoomJob(Generic[S, C]):
             call.end("failed")
             return
         self._erased = True
+        conversation.session.lines.clear()
         logger.info("state erased, call ends", extra={"room": self._room.name})
         if call.ended is None:
             call.close_after_reply("failed")

@@ -26,6 +26,7 @@ from agents.app.rooms.conversation import RoomConversation
 from agents.app.rooms.phone import MOVED_S, end_line, transfer
 from agents.app.rooms.rejection import send_transcription
 from agents.app.words import Words
+from state.shared import SharedState
 
 T = TypeVar("T")
 
@@ -53,6 +54,10 @@ CLOSE_S = 3.0
 
 PERSON = "person"
 """The identity of the person begins with it."""
+
+MARK = "transfer"
+"""The caller's attribute ``<prefix>.transfer`` names the person's room while they are put through, for
+an agent that replaces this one."""
 
 _TAKE, _LEAVE = "1", "2"
 _TIMES_ASKED = 2
@@ -139,6 +144,8 @@ class CallerLine(Generic[S, C]):
         self._room, self._user = room, user
         self._spawn, self._transferred = spawn, transferred
         self._asked = False
+        self._name = ""
+        """The name of the person's room."""
         self._over = asyncio.Event()
         """Set when the user has hung up, or the call has ended."""
         self.on_hold = False
@@ -173,6 +180,8 @@ class CallerLine(Generic[S, C]):
     async def _run(self, reason: str) -> None:
         call, words = self._call, self._conversation.words
         try:
+            self._name = f"{self._room.name}-{PERSON}-{token_hex(4)}"
+            await self._mark(self._name)
             await call.user_speech.quiet()
             if self._over.is_set():
                 return
@@ -182,10 +191,12 @@ class CallerLine(Generic[S, C]):
                 tell = await self._transfer(reason)
             except NotPutThrough as error:
                 logger.warning("caller not put through: %s", error)
-                tell = f"{words.not_put_through} {await self._noted(reason)}".strip()
+                noted = await note_wish(self._app, self._call.shared, reason)
+                tell = f"{words.not_put_through} {noted}".strip()
             if tell and not self._over.is_set():
                 call.speak(tell)
                 await call.answered()  # they may be talking, and would interrupt it
+            await self.unmark()
         finally:
             self._asked = self.on_hold = False
             self._conversation.resume()
@@ -208,7 +219,14 @@ class CallerLine(Generic[S, C]):
         summary: Callable[..., CallSummary] = self._app.phone.summary
         shown = attempt("phone.summary", shown, summary, call.state, call.shared.context, reason)
         warm = WarmTransfer(
-            self._server, self._room, self._user, to, summary=shown, words=words, tts=tts
+            self._server,
+            self._room,
+            self._user,
+            to,
+            name=self._name,
+            summary=shown,
+            words=words,
+            tts=tts,
         )
         try:
             await _first(warm.run(), self._over.wait())
@@ -216,17 +234,60 @@ class CallerLine(Generic[S, C]):
             await warm.aclose(caller_gone=self._over.is_set())
         return words.person_gone
 
-    async def _noted(self, reason: str) -> str:
-        """Have the wish stored for staff; returns what the user is told of that."""
-        note = self._app.phone.not_reached
-        if note is None:
-            return ""
-        try:
-            await note(self._call.shared, reason)
-        except Exception:  # the application's own: it is not said then
-            logger.exception("phone.not_reached failed")
-            return ""
-        return self._conversation.words.noted
+    async def unmark(self) -> None:
+        """Note in the room that nobody is put through any more."""
+        await self._mark("")
+
+    async def _mark(self, name: str) -> None:
+        request = api.UpdateParticipantRequest(
+            room=self._room.name,
+            identity=self._user,
+            attributes={f"{self._app.prefix}.{MARK}": name},
+        )
+        await _quietly(
+            lambda: self._server.api.room.update_participant(request), "caller not marked: %s"
+        )
+
+
+async def note_wish(app: App[S, C], shared: SharedState[S, C], reason: str) -> str:
+    """Have a caller's wish for a person stored for staff; returns what they are told of that.
+
+    Args:
+        app: The application.
+        shared: The state of the call.
+        reason: Why they want a person.
+    """
+    if app.phone.not_reached is None:
+        return ""
+    try:
+        await app.phone.not_reached(shared, reason)
+    except Exception:  # the application's own: it is not said then
+        logger.exception("phone.not_reached failed")
+        return ""
+    return app.rooms.words.noted
+
+
+async def talked_to_person(server: PhoneServer, room: rtc.Room, caller: str, name: str) -> bool:
+    """Settle the transfer of an agent that was lost; returns whether the two had been connected.
+
+    If the two are in the caller's room, it waits until one of them has left. Else it ends the
+    person's call: nobody passes their audio on.
+
+    Args:
+        server: Where.
+        room: The caller's room, connected.
+        caller: The caller's identity.
+        name: The name of the person's room, as the caller's attribute has it.
+    """
+    person = name.removeprefix(f"{room.name}-")
+    if person in room.remote_participants:
+        await _first(_left(room, person), _left(room, caller))
+        if person in room.remote_participants:
+            await end_line(server.api, room.name, person)
+        return True
+    request = api.DeleteRoomRequest(room=name)
+    await _quietly(lambda: server.api.room.delete_room(request), "person's room not closed: %s")
+    return False
 
 
 class WarmTransfer:
@@ -240,6 +301,7 @@ class WarmTransfer:
         room: The caller's room, connected.
         caller: The caller's identity.
         to: Whom to call: a telephone number (E.164) or a SIP address.
+        name: The name of the person's room.
         summary: What it is about.
         words: The application's sentences.
         tts: Speaks to the person; not closed here.
@@ -252,17 +314,16 @@ class WarmTransfer:
         caller: str,
         to: str,
         *,
+        name: str,
         summary: CallSummary,
         words: Words,
         tts: TTS[Any],
     ) -> None:
         self._server, self._room, self._caller, self._to = server, room, caller, to
         self._summary, self._words, self._tts = summary, words, tts
-        name = token_hex(4)
         self._theirs = rtc.Room()
         """The person's room."""
-        self._name = f"{room.name}-{PERSON}-{name}"
-        self._person = f"{PERSON}-{name}"
+        self._name, self._person = name, name.removeprefix(f"{room.name}-")
         self._source: rtc.AudioSource | None = None
         self._answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 

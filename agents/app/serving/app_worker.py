@@ -10,6 +10,7 @@ from livekit.agents import JobContext, JobProcess
 
 from agents.app.app import AnyApp
 from agents.app.faults import InputError
+from agents.app.models.choice import model_modules
 from agents.app.models.speech_settings import HEARS_CARDS, missing_for_speech, model_hears
 from agents.app.serving.worker import PRELOADED, Worker
 from agents.app.settings import AppSettings
@@ -32,13 +33,14 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
     """Make the worker of an application; nothing starts yet."""
     if model_hears(settings):
         logger.warning(HEARS_CARDS)
+    modules = (*PRELOAD, *app.worker.preload, *model_modules(settings))
     worker = Worker(
         settings,
         turn_detector=settings.turn_detector != "off" and not missing_for_speech(settings),
         lost=partial(_lost_calls, app, settings),
         given_up=partial(_tell_staff, app, settings),
-        setup=partial(_prepare, app),
-        preload=(app.module, *PRELOAD, *app.worker.preload),
+        setup=partial(_prepare, app, modules),
+        preload=(app.module, *modules),
         noun=app.noun,
         application=app.package,
     )
@@ -50,12 +52,8 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
 # Imported when they run, once for all calls, so that the worker itself starts faster.
 
 
-def _prepare(app: AnyApp, process: JobProcess) -> None:
-    for name in (
-        PRELOADED,
-        *PRELOAD,
-        *app.worker.preload,
-    ):  # forked processes have all of it already
+def _prepare(app: AnyApp, modules: Sequence[str], process: JobProcess) -> None:
+    for name in (PRELOADED, *modules):  # forked processes have all of it already
         import_module(name)
     from agents.app.rooms.job import prepare_process
 

@@ -20,6 +20,7 @@ TYPES: Mapping[int, str] = {
     408: "timeout",
     409: "conflict",
     413: "too_large",
+    421: "misdirected",
     429: "too_many_requests",
     431: "too_large",
     500: "internal",

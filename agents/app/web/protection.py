@@ -100,6 +100,7 @@ class Origins:
     Args:
         app: What is protected.
         allowed: The origins that may call beside the server's own.
+        hosts: The names that the server may be called by; ``None`` for any.
         headers: The headers of every answer.
         refusals: Counts refusals.
     """
@@ -109,11 +110,13 @@ class Origins:
         app: ASGIApp,
         *,
         allowed: frozenset[str],
+        hosts: frozenset[str] | None,
         headers: Mapping[str, str],
         refusals: Refusals,
     ) -> None:
         self._app = app
         self._allowed = allowed
+        self._hosts = hosts
         self._headers = headers
         self._refusals = refusals
 
@@ -123,12 +126,15 @@ class Origins:
             await self._app(scope, receive, send)
             return
 
+        called = self._hosts is None or _is_named(Headers(scope=scope), self._hosts)
         small = sum(len(name) + len(value) for name, value in scope["headers"]) <= LARGEST_HEADERS
         may_call = not scope["path"].startswith(API) or not small or self._may_call(scope)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                if scope["path"].startswith(API):
+                if not called:
+                    self._refusals.add("host")
+                elif scope["path"].startswith(API):
                     reason = reason_of(message["status"], scope["path"]) if may_call else "origin"
                     if reason is not None:
                         self._refusals.add(reason)
@@ -139,6 +145,10 @@ class Origins:
                     headers.setdefault("Strict-Transport-Security", "max-age=31536000")
             await send(message)
 
+        if not called:
+            told = WebError(421, "This server is for this machine: call it by localhost.")
+            await error_response(told)(scope, receive, send_with_headers)
+            return
         if not small:
             told = WebError(431, f"The headers may have at most {LARGEST_HEADERS} bytes.")
             await error_response(told)(scope, receive, send_with_headers)
@@ -163,6 +173,36 @@ class Origins:
         # A proxy that ends TLS may not tell us of it; a page over http never counts as one over https.
         schemes = ("https",) if scope["scheme"] == "https" else ("http", "https")
         return parts.scheme in schemes and parts.netloc == headers.get("host", "").lower()
+
+
+def names_of(host: str, origins: Iterable[str]) -> frozenset[str] | None:
+    """Return the names that a server on a host may be called by, beside addresses; ``None`` for any.
+
+    A page whose name was pointed at this machine (DNS rebinding) has the server's own origin as far as a browser can
+    tell, and only the name gives it away. A server that other machines reach has names of its own.
+
+    >>> names_of("0.0.0.0", []), sorted(names_of("127.0.0.1", ["https://shop.example:8443"]) or ())
+    (None, ['localhost', 'shop.example'])
+    """
+    if host != "localhost" and not (_is_address(host) and ip_address(host).is_loopback):
+        return None
+    return frozenset({"localhost", *(urlsplit(origin).hostname or "" for origin in origins)})
+
+
+def _is_named(headers: Headers, hosts: frozenset[str]) -> bool:
+    try:
+        host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    except ValueError:
+        return False
+    return host in hosts or host.endswith(".localhost") or _is_address(host)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 class Limits:

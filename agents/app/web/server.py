@@ -33,7 +33,13 @@ from agents.app.web.cookies import Known, Visitor, VisitorCookie
 from agents.app.web.errors import API, WebError, on_http_exception
 from agents.app.web.metrics import WebMetrics
 from agents.app.web.page import PageFiles, no_page
-from agents.app.web.protection import Limits, Origins, Refusals, security_headers
+from agents.app.web.protection import (
+    Limits,
+    Origins,
+    Refusals,
+    names_of,
+    security_headers,
+)
 from agents.app.web.staff import StaffDesk, unavailable
 from agents.app.web.tokens import TokenRequest, json_object, token_reply
 from state.shared import SqlStore, StateError
@@ -113,6 +119,8 @@ class WebServer(Generic[S, C]):
         app = Origins(
             app,
             allowed=origins,
+            # A proxy knows the names that it serves.
+            hosts=None if settings.web_proxies else names_of(settings.web_host, origins),
             headers=security_headers(url, origins),
             refusals=self.refusals,
         )

@@ -17,7 +17,7 @@ from bella_vista.local.understanding.reading import Option, Said
 from bella_vista.local.understanding.removing import leave_off
 from bella_vista.local.understanding.shares import of_split, the_one
 from bella_vista.local.understanding.targets import several, sized, targets
-from bella_vista.local.understanding.waiting import fill
+from bella_vista.local.understanding.waiting import fill, of_asked
 from state.menu.words import stems
 
 
@@ -29,6 +29,9 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         return
     become.more = become.more or said.more  # "one more shot in it"
     within = said.verb == "swap" and said.options and said.head is None
+    if out.waiting and said.ref == "it" and become is not said and not (out.items or become.head):
+        if of_asked(out, become):
+            return  # "make it two", of what was asked about
     if become is not said and become.lines and not within:
         out.penalty += NOT_THERE  # nothing becomes what is there already
     if become is not said and said.parts:

@@ -79,10 +79,16 @@ class Feedback:
         if doorstep is not None:
             heard.wish(words, "add_note", title="At the door", content=words.typed())
             return words.part(0, 0)
-        supplies = pattern("supplies").fullmatch(words.trimmed(words_of("around")).said)
-        if supplies is not None:
-            heard.wish(words, "add_note", title="For the kitchen", content=supplies["what"])
-            return words.part(0, 0)
+        for at, token in enumerate(words.tokens):
+            if at and not token.stop and token.word not in ("and", "with"):
+                continue  # "one tiramisu, two spoons", "with two spoons"
+            for end in range(len(words), at, -1):
+                if end < len(words) and words.tokens[end].word != "and":
+                    continue
+                part = words.part(at, end).trimmed(words_of("around"))
+                if (supplies := pattern("supplies").fullmatch(part.said)) is not None:
+                    heard.wish(words, "add_note", title="For the kitchen", content=supplies["what"])
+                    return words.without(at, end)
         written = words.find(pattern("write on it"))
         if written is not None:
             content = words.typed(written.first, written.last)

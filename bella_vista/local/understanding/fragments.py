@@ -80,10 +80,11 @@ def again(out: Outcome, said: Said) -> None:
         for item in out.there:
             out.repeat(item, said)  # "another of each"
         return
-    if out.last is not None:
+    last = out.spoken if out.spoken in out.settled else out.last
+    if last is not None:
         all_of_them = said.ref == "same" and not said.more
-        count = said.count or (out.last.quantity if all_of_them else None)
-        out.repeat(out.last, replace(said, count=count))
+        count = said.count or (last.quantity if all_of_them else None)
+        out.repeat(last, replace(said, count=count))
     elif (topic := out.situation.topic) is not None:
         out.order(said, topic, (topic,))
     else:
@@ -97,11 +98,16 @@ def fragment(out: Outcome, said: Said) -> None:
     if said.more:
         again(out, said)
         return
+    if out.settled and out.spoken in out.settled and said.count == 1 and not said.described:
+        return  # "the spaghetti one" answers what was asked
     if said.number and said.unknown and not (said.options or said.ref):
         words = out.told(said.unknown)  # "a dr pepper": another thing, and unknown
         out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
         return
-    one_more = said.ref == "one" and not out.waiting and (said.article or not said.definite)
+    asked = bool(out.waiting)
+    if topic is not None and not out.settled:  # "one of those", of what the guest asked about
+        asked = any(topic in item.names for item in out.waiting)
+    one_more = said.ref == "one" and not asked and (said.article or not said.definite)
     if topic and not said.correct and (one_more or (said.count and not said.described)):
         out.order(said, topic, (topic,))
         return
@@ -206,7 +212,7 @@ def _on_order(out: Outcome, said: Said) -> bool:
     if not there:
         return False
     if not said.described:
-        if said.count is None:
+        if said.count is None or out.waiting:
             return False
         item = out.last or there[-1]
         out.count(item, said.count)

@@ -107,6 +107,7 @@ class Index:
             self.parts[bit] = sum({self._bits[n] for part in combo.parts for n in part.dishes})
         self._dishes()
         self._sections()
+        self._kinds_of_others()
         self._choices_in_names()
         self._sizes()
         self._options()
@@ -306,6 +307,30 @@ class Index:
             alone = run in weak and run not in strong and len(found) == 1
             cost = _PART + _MISSING * missing + more + (0.8 if alone else 0.0)
             self._name(run, head, cost, whole=False, weak=alone)
+
+    def _kinds_of_others(self) -> None:
+        """Name a dish by the kind that another section has of it: "kids pasta", the kids spaghetti."""
+        sections = self._menu.sections
+        heads = {s.name: {stems(dish.name)[0] for dish in s.dishes} for s in sections}
+        kinds = [
+            (s, one) for s in sections for one in map(stems, (s.name, *s.aliases)) if one[1:] == ()
+        ]
+        called: dict[Stems, int] = {}
+        for section in sections:
+            for dish in section.dishes:
+                *before, last = stems(dish.name)
+                for other, kind in kinds if before else ():
+                    way = (*before, *kind)
+                    if (
+                        other is not section
+                        and last in heads[other.name]
+                        and way not in self._meant
+                    ):
+                        called[way] = called.get(way, 0) | self._bits[dish.name]
+        for way, mask in called.items():
+            head = self._entity("head", " ".join(way))
+            head.mask = mask
+            self._name(way, head, _exact(way))
 
     def _sections(self) -> None:
         """Name the sections; a dish that is called like its section is the usual one of it."""

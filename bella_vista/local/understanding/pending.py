@@ -233,8 +233,9 @@ class Pending:
         if draft is not None and needs in ("note_address", "email"):
             if "right" in heard.intents:
                 self._heard_word = "yes"
-            if needs == "note_address" and decided.drafts and not self._heard_word:
-                self._heard_word = "yes"  # who goes on to order wants it brought there
+            goes_on = decided.drafts or heard.has("set_customer") or heard.has("choose_payment")
+            if needs == "note_address" and goes_on and not self._heard_word:
+                self._heard_word = "yes"  # going on with the order means it
             if self._heard_word == "yes" and not heard.has("set_fulfilment"):
                 heard.drafts.append((0, draft))
             self.settled = bool(self._heard_word) or heard.has("set_fulfilment")

@@ -303,6 +303,10 @@ class _Hearing:
         if self._expects == "fulfilment" and said.startswith(("can ", "could ", "would ")):
             if any(words.find(pattern(way)) for way in ("pickup", "delivery")):
                 return True
+        for_the_order = said.split()[1:2] == ["i"] or (self._known and _BRINGS_IT.match(said))
+        if asked.kind in ("facts", "service") and for_the_order:
+            if self._house.statements.address(words) is not None:
+                return True  # "can I get this delivered to 8 Wellington Street?"
         if asked.kind == "service" and pattern("wishes for a time").match(said) is not None:
             return any(words.find(way) is not None for way in patterns_of("hours"))
         if pattern("asks to use").match(said) and self._house.statements.names_code(words):
@@ -313,9 +317,6 @@ class _Hearing:
             return True
         if asked.kind == "service" and said.startswith(_BRINGS):
             return any(piece.dishes for piece in cut(words, self._house.names))
-        if asked.kind in ("facts", "service") and said.split()[1:2] == ["i"]:
-            if self._house.statements.address(words) is not None:
-                return True  # "can I get this delivered to 8 Wellington Street?"
         if self._known and pattern("can it be").match(said) is not None:
             return any(piece.changes or piece.sizes for piece in cut(words, self._house.names))
         if (self._known or self._left) and pattern("requests").match(said) is not None:
@@ -361,6 +362,8 @@ class _Hearing:
             ]
         drafts.sort(key=lambda pair: pair[0])
         commands = [draft for _, draft in drafts]
+        if any(one.code == "ambiguous" for one in questions):  # "we need drinks, what do you have?"
+            self._answers = [one for one in self._answers if one != Asked("menu")]
         for question in questions:
             if question.code == "over_limit":
                 reason = f"The guest wants {question.facts.get('asked')} of {question.facts.get('name')}."
@@ -431,6 +434,9 @@ _BRINGS = (
     "can you bring",
     "could you bring",
     "can you send",
+)
+_BRINGS_IT = re.compile(
+    r"(can|could|will|would) you (please )?(bring|deliver|send) (it|this|that|them|everything|the order)(?!\S)"
 )
 
 

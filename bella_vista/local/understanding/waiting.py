@@ -82,8 +82,11 @@ def fill(outcome: Outcome, said: Said) -> bool:
             outcome.settle(item)
             return True
     if not said.described:
-        return False
-    for item in sorted(outcome.waiting, key=lambda one: one in outcome.settled):
+        return of_asked(outcome, said)
+    # A dish that lacks a size or a choice comes before one that could still be several.
+    for item in sorted(
+        outcome.waiting, key=lambda one: (one in outcome.settled, len(one.names) > 1)
+    ):
         if not outcome.able(item, said):
             continue
         _fill(outcome, item, said)
@@ -92,6 +95,18 @@ def fill(outcome: Outcome, said: Said) -> bool:
         outcome.settle(item)
         return True
     return False
+
+
+def of_asked(outcome: Outcome, said: Said) -> bool:
+    """Give a number, or what it can have, to the thing that was asked about."""
+    item = outcome.waiting[0]
+    if said.described and not outcome.able(item, said):
+        return False
+    if said.count is not None:
+        item.quantity = said.count
+    outcome.give(item, said)
+    outcome.settle(item)
+    return True
 
 
 def _fill(outcome: Outcome, item: Item, said: Said) -> None:

@@ -133,6 +133,8 @@ export interface Contract {
   Requests: {
     hello: HelloRequest;
     say: SayRequest;
+    get_transcript: GetTranscriptRequest;
+    refuse_recording: RefuseRecordingRequest;
     start_turn: StartTurnRequest;
     end_turn: EndTurnRequest;
     cancel_turn: CancelTurnRequest;
@@ -147,6 +149,8 @@ export interface Contract {
   Replies: {
     hello: HelloReply;
     say: SayReply;
+    get_transcript: Transcript;
+    refuse_recording: Done;
     start_turn: TurnReply;
     end_turn: TurnReply;
     cancel_turn: TurnReply;
@@ -704,6 +708,19 @@ export interface SayRequest {
   key?: string | null;
 }
 /**
+ * Read what was said about the order so far: the newest lines, or those before a number.
+ */
+export interface GetTranscriptRequest {
+  /**
+   * The number of the first line that you have.
+   */
+  before?: number | null;
+}
+/**
+ * Do not record this call, nor later ones about this order; what was recorded is deleted.
+ */
+export interface RefuseRecordingRequest {}
+/**
  * Begin to speak: the agent stops and listens. Switches the microphone to push-to-talk.
  */
 export interface StartTurnRequest {}
@@ -830,6 +847,51 @@ export interface SayReply {
    * The number of this turn; `your_turn_to_speak` has it.
    */
   turn: number;
+}
+/**
+ * A part of what was said.
+ */
+export interface Transcript {
+  /**
+   * Oldest first.
+   */
+  lines: TranscriptLine[];
+  /**
+   * There are lines before the first of these.
+   */
+  earlier: boolean;
+}
+/**
+ * What the guest or an agent said; redacted, and long words shortened.
+ */
+export interface TranscriptLine {
+  /**
+   * Counts the lines; a later line has a higher one.
+   */
+  number: number;
+  /**
+   * The number of guest turns by then.
+   */
+  turn: number;
+  /**
+   * `user` is the guest, in every application.
+   */
+  speaker: "user" | "agent";
+  /**
+   * The agent; null for the guest.
+   */
+  agent: string | null;
+  text: string;
+  /**
+   * The guest cut it short.
+   */
+  interrupted: boolean;
+}
+/**
+ * The request was carried out.
+ */
+export interface Done {
+  ok: true;
 }
 /**
  * The request was carried out.
@@ -1105,12 +1167,6 @@ export interface PartChoice {
 export interface MenuUnchanged {
   menu_version: string;
   unchanged: true;
-}
-/**
- * The request was carried out.
- */
-export interface Done {
-  ok: true;
 }
 /**
  * The object was created.

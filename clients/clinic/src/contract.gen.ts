@@ -56,6 +56,8 @@ export interface Contract {
   Requests: {
     hello: HelloRequest;
     say: SayRequest;
+    get_transcript: GetTranscriptRequest;
+    refuse_recording: RefuseRecordingRequest;
     start_turn: StartTurnRequest;
     end_turn: EndTurnRequest;
     cancel_turn: CancelTurnRequest;
@@ -69,6 +71,8 @@ export interface Contract {
   Replies: {
     hello: HelloReply;
     say: SayReply;
+    get_transcript: Transcript;
+    refuse_recording: Done;
     start_turn: TurnReply;
     end_turn: TurnReply;
     cancel_turn: TurnReply;
@@ -152,6 +156,19 @@ export interface SayRequest {
   text: string;
   key?: string | null;
 }
+/**
+ * Read what was said about the visit so far: the newest lines, or those before a number.
+ */
+export interface GetTranscriptRequest {
+  /**
+   * The number of the first line that you have.
+   */
+  before?: number | null;
+}
+/**
+ * Do not record this call, nor later ones about this visit; what was recorded is deleted.
+ */
+export interface RefuseRecordingRequest {}
 /**
  * Begin to speak: the agent stops and listens. Switches the microphone to push-to-talk.
  */
@@ -241,6 +258,51 @@ export interface SayReply {
   turn: number;
 }
 /**
+ * A part of what was said.
+ */
+export interface Transcript {
+  /**
+   * Oldest first.
+   */
+  lines: TranscriptLine[];
+  /**
+   * There are lines before the first of these.
+   */
+  earlier: boolean;
+}
+/**
+ * What the patient or an agent said; redacted, and long words shortened.
+ */
+export interface TranscriptLine {
+  /**
+   * Counts the lines; a later line has a higher one.
+   */
+  number: number;
+  /**
+   * The number of patient turns by then.
+   */
+  turn: number;
+  /**
+   * `user` is the patient, in every application.
+   */
+  speaker: "user" | "agent";
+  /**
+   * The agent; null for the patient.
+   */
+  agent: string | null;
+  text: string;
+  /**
+   * The patient cut it short.
+   */
+  interrupted: boolean;
+}
+/**
+ * The request was carried out.
+ */
+export interface Done {
+  ok: true;
+}
+/**
  * The request was carried out.
  */
 export interface TurnReply {
@@ -321,10 +383,4 @@ export interface BookReply {
   version: number;
   slot: string;
   [k: string]: unknown;
-}
-/**
- * The request was carried out.
- */
-export interface Done {
-  ok: true;
 }

@@ -17,7 +17,9 @@ const clinic: App<State, Command> = {
 };
 const room = new Room();
 const call = new Call(callRoom(room), "");
-const session = new AgentSession(roomTransport(room), clinic, { bringAgent: call.bringAgent });
+const session = new AgentSession(roomTransport(room, { call }), clinic, {
+  bringAgent: call.bringAgent,
+});
 
 const ANSWERS: Record<string, string[]> = { yes_no: ["Yes", "No"], rating: [..."12345"] };
 

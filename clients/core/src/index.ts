@@ -14,6 +14,7 @@ export type {
   App,
   Change,
   Connection,
+  EarlierLine,
   Expects,
   Hello,
   Limits,

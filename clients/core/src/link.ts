@@ -29,6 +29,8 @@ export class Link {
   /** Counts the meetings; an earlier one that is still under way gives up. */
   #meeting = 0;
   #met = new Deferred();
+  /** When an agent was met last, by `Date.now()`. */
+  #metAt = 0;
   #detach: (() => void)[] = [];
   readonly #underWay = new Set<(reason: AppError) => void>();
   readonly #waking = new Set<() => void>();
@@ -59,6 +61,7 @@ export class Link {
     this.problem = this.refusal = null;
     this.#meeting += 1;
     this.#giveUpCalls(new AppError(1503, "no_answer", "The agent was replaced."));
+    this.#wake();
     void this.#look(this.#meeting);
     this.events.changed();
   }
@@ -103,20 +106,24 @@ export class Link {
    *
    * @param payload - Made again for each attempt; what it throws is the outcome.
    * @param until - When to give up, by `Date.now()`.
+   * @param options - `settle`: do not give up while the connection or the agent is away; once it may have been carried
+   *   out, not even after a failure.
    * @throws {AppError} It was refused, or not answered in time.
    */
   async write(
     method: string,
     payload: () => Payload,
     until: number,
-    timeoutMs?: number,
+    { timeoutMs, settle = false }: { timeoutMs?: number | undefined; settle?: boolean } = {},
   ): Promise<Payload> {
+    let inDoubt = false;
     for (let failures = 0, introduced = false; ; ) {
-      await this.ready(until);
+      await (settle ? this.#reunited(inDoubt) : this.ready(until));
       try {
         return await this.call(method, payload(), timeoutMs);
       } catch (caught) {
         const error = AppError.from(caught);
+        inDoubt ||= error.unanswered;
         if (error.code === 4003 && !introduced) {
           introduced = true; // another process may have taken over, to which we have not said hello
           this.meet();
@@ -124,7 +131,9 @@ export class Link {
         }
         failures += 1;
         const again = error.repeatable || (error.code === 1500 && failures === 1);
-        if (!again || Date.now() >= until || this.phase === "idle") throw error;
+        if (!again || this.phase === "idle") throw error;
+        const late = Date.now() >= Math.max(until, settle ? this.#metAt + this.limits.write : 0);
+        if (late && !(settle && this.#isAway)) throw error;
         if (this.phase === "ended" && this.connection === "disconnected") throw disconnected();
         if (this.phase === "ended" && !this.#agent.present) this.meet();
         await this.#pause(error.retryAfterMs ?? this.limits.pause * Math.min(failures, 8));
@@ -137,6 +146,23 @@ export class Link {
     if (this.phase === "idle") throw closed();
     if (this.#met.settled) return this.#met.promise;
     await this.#within(Math.max(until - Date.now(), 0), this.#met.promise, false);
+  }
+
+  /** Whether no agent can be asked now, and one may be later. */
+  get #isAway(): boolean {
+    const { phase, connection } = this;
+    return phase === "meeting" || phase === "failed" || connection === "reconnecting";
+  }
+
+  /** Wait until an agent has been met, however long that takes; with `always`, also after a failure. */
+  async #reunited(always: boolean): Promise<void> {
+    while (always && (this.phase === "meeting" || this.phase === "failed")) {
+      if (this.refusal !== null) throw this.refusal;
+      if (this.phase === "failed") await this.#pause(this.limits.agent);
+      else await this.#met.promise.catch(() => {});
+    }
+    if (this.phase === "idle") throw closed();
+    await this.#met.promise;
   }
 
   async #look(meeting: number): Promise<void> {
@@ -212,7 +238,10 @@ export class Link {
   #settle(phase: Phase, reason?: AppError): void {
     this.phase = phase;
     this.#meeting += 1;
-    if (reason === undefined) return this.#met.resolve();
+    if (reason === undefined) {
+      this.#metAt = Date.now();
+      return this.#met.resolve();
+    }
     if (this.#met.settled) this.#met = new Deferred();
     this.#met.reject(reason);
     this.#giveUpCalls(reason);

@@ -4,10 +4,11 @@ import { AppError, isObject } from "./errors.js";
 import type { Operation } from "./json.js";
 import { Link, type Payload } from "./link.js";
 import { type Edit, Store } from "./store.js";
-import { Transcript } from "./transcript.js";
+import { MOST_LINES, Transcript } from "./transcript.js";
 import type {
   App,
   Change,
+  EarlierLine,
   Expects,
   Hello,
   Limits,
@@ -23,6 +24,9 @@ const LIMITS: Limits = { agent: 40_000, missing: 5_000, call: 10_000, write: 30_
 
 /** The protocol that this client was written for. */
 const PROTOCOL = 1;
+
+/** The method that returns what was said, and the feature of agents that have it. */
+const GET_TRANSCRIPT = "get_transcript";
 
 const EXPECTS: readonly Expects[] = [
   "open",
@@ -60,6 +64,8 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   #endedWhileMeeting = false;
   #lastError: AppError | null = null;
   #catchingUp: Promise<void> | null = null;
+  /** Whether what was said before has been asked for. */
+  #restored = false;
   #sending = false;
 
   /**
@@ -136,8 +142,9 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   /**
    * Say something, as if spoken; after the end of a call this starts another.
    *
-   * It is repeated with the same key until it is answered, also by another agent process, and acted on once. The
-   * promise may be ignored: `lastError` has the reason of a refusal.
+   * It is repeated with the same key until it is answered, also by another agent process, and acted on once: after a
+   * loss of the connection when that is back, however long it takes. The promise may be ignored: `lastError` has the
+   * reason of a refusal.
    *
    * @throws {AppError} It was refused; or not answered in time (`unanswered`), and may have been heard.
    */
@@ -152,7 +159,9 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     this.#lastError = null;
     this.#update();
     try {
-      const reply = await this.#link.write("say", () => ({ text, key }), this.#deadline());
+      const reply = await this.#link.write("say", () => ({ text, key }), this.#deadline(), {
+        settle: true,
+      });
       const turn = asNumber(reply.turn);
       this.#transcript.accepted(key);
       if (this.#turn?.yours && this.#turn.turn < turn) this.#turn = { ...this.#turn, yours: false };
@@ -172,8 +181,9 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
    * Change the state by a command, or by several, each after the one before.
    *
    * It is shown at once where it can be foreseen, and taken back if it is refused. If something has changed
-   * meanwhile, it is sent again as long as its author saw what is there now at the places it changes. The promise may
-   * be ignored: `lastError` has the reason of a refusal.
+   * meanwhile, it is sent again as long as its author saw what is there now at the places it changes. While the
+   * connection is lost, one that may have been carried out counts as `pending`. The promise may be ignored: `lastError`
+   * has the reason of a refusal.
    *
    * @param options - `version` replaces the version that the author of the first command is taken to have seen.
    * @returns The state as the last command left it.
@@ -211,7 +221,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     const fields = { ...payload };
     const until = this.#deadline();
     if (/(^|\.)get_/.test(method) || "key" in fields) {
-      return (await this.#link.write(method, () => fields, until, options.timeoutMs)) as R;
+      return (await this.#link.write(method, () => fields, until, options)) as R;
     }
     await this.#link.ready(until);
     return (await this.#link.call(method, fields, options.timeoutMs)) as R;
@@ -235,6 +245,23 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   /** Choose who ends the user's turn: the agent that listens, or the user by `endTurn`. */
   setMicrophone(mode: "open" | "push_to_talk"): Promise<void> {
     return this.#control("set_microphone", { mode });
+  }
+
+  /**
+   * Refuse that the call is recorded, while `features` has `recorded`; what was recorded is deleted.
+   *
+   * @throws {AppError} It was not answered.
+   */
+  async refuseRecording(): Promise<void> {
+    await this.#link.write("refuse_recording", () => ({}), this.#deadline());
+    this.#recordingEnded();
+    this.#update();
+  }
+
+  #recordingEnded(): void {
+    if (!this.#hello?.features.includes("recorded")) return;
+    const features = this.#hello.features.filter((one) => one !== "recorded");
+    this.#hello = { ...this.#hello, features };
   }
 
   async #control(method: string, payload: Payload = {}): Promise<void> {
@@ -309,7 +336,9 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
         };
       };
       try {
-        const reply = await this.#link.write(`${noun}.apply`, payload, edit.until);
+        const reply = await this.#link.write(`${noun}.apply`, payload, edit.until, {
+          settle: true,
+        });
         if (!isObject(reply[noun]))
           throw new AppError(5004, "bad_reply", `${noun}.apply has sent no ${noun}`);
         return [asNumber(reply.version), this.#read(reply[noun] as S)];
@@ -411,7 +440,31 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     this.#endedWhileMeeting = false;
     this.#store.open(id, version, view as S);
     this.#noteUnknown();
+    void this.#restore(this.#hello);
     return over ? "ended" : "met";
+  }
+
+  /** Read what was said before this client was there, the newest lines first. */
+  async #restore({ features, turn }: Hello): Promise<void> {
+    if (this.#restored || !features.includes(GET_TRANSCRIPT)) return;
+    this.#restored = true;
+    const transcript = this.#transcript;
+    try {
+      for (let before: number | undefined; ; ) {
+        const asked = before === undefined ? {} : { before };
+        const reply = await this.#link.write(GET_TRANSCRIPT, () => asked, this.#deadline());
+        const lines = (Array.isArray(reply.lines) ? reply.lines : []) as EarlierLine[];
+        if (before === undefined) transcript.restore(lines, turn);
+        else transcript.precede(lines);
+        this.#update();
+        before = lines[0]?.number;
+        if (reply.earlier !== true || before === undefined) return;
+        if (transcript.lines.length >= MOST_LINES) return;
+      }
+    } catch (error) {
+      this.#restored = false; // the next agent that is met is asked
+      this.#warn("what was said before could not be read", error);
+    }
   }
 
   #stateChanged(payload: Payload): void {
@@ -474,6 +527,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     const version = Number(named("version") ?? this.#activeSince) || 0;
     this.#heardOf(version);
     this.#noteAgent(named("active_agent"), version);
+    if (named("recorded") === "false") this.#recordingEnded(); // the user has said so
     if (this.#store.missedSomething && this.#link.phase === "met") {
       setTimeout(() => void this.#catchUp(), this.#limits.pause);
     }

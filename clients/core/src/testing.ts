@@ -2,7 +2,13 @@
 
 import { CallError, isObject } from "./errors.js";
 import { equal, type Operation } from "./json.js";
-import type { AgentPresence, Connection, TranscriptPiece, Transport } from "./types.js";
+import type {
+  AgentPresence,
+  Connection,
+  EarlierLine,
+  TranscriptPiece,
+  Transport,
+} from "./types.js";
 
 /** The application that the agent in a `FakeRoom` serves. */
 export interface FakeApp<S, C> {
@@ -27,6 +33,9 @@ export interface Push {
   method: string;
   payload: string;
 }
+
+/** How many earlier lines one reply holds. */
+const EARLIER_AT_ONCE = 50;
 
 /** The error an agent answers with. */
 export function refused(code: number, type: string, more: Record<string, unknown> = {}): CallError {
@@ -64,6 +73,8 @@ export class FakeRoom<S extends object, C extends { op: string }> {
   stateId = "state-1";
   turn = 0;
   activeAgent = "greeter";
+  /** What was said before the client came; an agent without it is one that cannot tell. */
+  earlier: readonly EarlierLine[] | null = null;
   /** The user's words by `say`, each once. */
   readonly heard: string[] = [];
 
@@ -231,7 +242,7 @@ export class FakeRoom<S extends object, C extends { op: string }> {
       return {
         protocol: 1,
         agent: "fake",
-        features,
+        features: [...features, ...(this.earlier === null ? [] : ["get_transcript"])],
         [`${noun}_id`]: this.stateId,
         version,
         active_agent,
@@ -253,6 +264,10 @@ export class FakeRoom<S extends object, C extends { op: string }> {
         return this.#once(payload, payload.command, () => this.#apply(payload));
       case "say":
         return this.#once(payload, payload.text, () => this.#say(String(payload.text)));
+      case "get_transcript":
+        return this.#transcript(Number(payload.before ?? Number.POSITIVE_INFINITY));
+      case "refuse_recording":
+        return { ok: true };
       case "start_turn":
       case "end_turn":
       case "cancel_turn":
@@ -277,6 +292,12 @@ export class FakeRoom<S extends object, C extends { op: string }> {
     if (conflict) throw refused(4009, "version_conflict", { version: this.version });
     this.change(command);
     return { version: this.version, [this.app.noun]: this.view };
+  }
+
+  /** The lines before a number, some at a time. */
+  #transcript(before: number): Record<string, unknown> {
+    const lines = (this.earlier ?? []).filter((line) => line.number < before);
+    return { lines: lines.slice(-EARLIER_AT_ONCE), earlier: lines.length > EARLIER_AT_ONCE };
   }
 
   #say(text: string): Record<string, unknown> {

@@ -1,15 +1,51 @@
 /** The lines of a call, put together from pieces that may come in any number and twice. */
 
-import type { Line, TranscriptPiece } from "./types.js";
+import type { EarlierLine, Line, TranscriptPiece } from "./types.js";
 
-const MOST_LINES = 500;
+/** How many lines are kept. */
+export const MOST_LINES = 500;
 
 export class Transcript {
   lines: readonly Line[] = [];
+  /** What was said before, as far as it may still come as pieces. */
+  #onItsWay = "";
+  /** The segments that came so. */
+  readonly #doubles = new Set<string>();
+
+  /**
+   * Take what was said before this client was there, oldest first; words that it got as well stand once.
+   *
+   * @param since - The turn at which it came: words of earlier ones cannot have reached it.
+   */
+  restore(told: readonly EarlierLine[], since: number): void {
+    const recent = told.filter((line) => line.turn >= since);
+    const by = (speaker: "user" | "agent") => recent.filter((line) => line.speaker === speaker);
+    const words = joined(by("agent"));
+    const got = joined(this.lines.filter((line) => line.speaker === "agent"));
+    // The agent notes a reply before it sends it.
+    const place = got ? overlap(words, got) : words.length - joined(by("agent").slice(-1)).length;
+    this.#onItsWay = words.slice(place);
+    const spoken = by("user").map((line) => folded(line.text));
+    const lines = this.lines;
+    this.lines = [];
+    this.lines = lines.filter(({ id, speaker, text, final }) =>
+      speaker === "user" ? !spoken.includes(folded(text)) : !this.#isDouble(id, text, final),
+    );
+    this.precede(told);
+  }
+
+  /** Put earlier lines in front. */
+  precede(told: readonly EarlierLine[]): void {
+    const lines = told.map(({ number, speaker, agent, text, interrupted }): Line => {
+      return { id: `${EARLIER}${number}`, speaker, agent, text, final: true, interrupted };
+    });
+    this.lines = [...lines, ...this.lines].slice(-MOST_LINES);
+  }
 
   /** Take a piece of a segment; a later one replaces the text. Returns whether anything changed. */
   take(piece: TranscriptPiece, activeAgent: string | null): boolean {
     const { segmentId: id, from: speaker, text, final } = piece;
+    if (speaker === "agent" && this.#isDouble(id, text, final)) return false;
     const agent = speaker === "agent" ? (piece.attributes.active_agent ?? activeAgent) : null;
     const known = this.lines.find((line) => line.id === id);
     if (known === undefined) {
@@ -26,6 +62,22 @@ export class Transcript {
     if (speaker === "user" && final && !known.final) this.interrupt();
     const named = piece.attributes.active_agent ?? known.agent;
     this.#replace(known, { ...known, agent: named, text, final: final || known.final });
+    return true;
+  }
+
+  /** Whether a piece is of words that stand there already. */
+  #isDouble(id: string, text: string, final: boolean): boolean {
+    if (this.#doubles.has(id)) return true;
+    if (this.lines.some((line) => line.id === id)) return false;
+    const piece = folded(text);
+    if (!this.#onItsWay.startsWith(piece)) {
+      this.#onItsWay = ""; // newer words have begun
+      return false;
+    }
+    if (final) {
+      this.#doubles.add(id);
+      this.#onItsWay = this.#onItsWay.slice(piece.length).trimStart();
+    }
     return true;
   }
 
@@ -75,3 +127,21 @@ export class Transcript {
 
 /** Typed words are not transcribed; the id of their line is made here. */
 const TYPED = "typed:";
+
+/** The id of a line that the agent has kept is made of its number. */
+const EARLIER = "earlier:";
+
+function folded(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+function joined(lines: readonly { text: string }[]): string {
+  return folded(lines.map((line) => line.text).join(" "));
+}
+
+/** The place in a text from which another one says the same, as far as both go; its end if there is none. */
+function overlap(text: string, other: string): number {
+  const places = [...text.matchAll(/\S+/g)].map((word) => word.index);
+  const same = (at: number) => text.startsWith(other, at) || other.startsWith(text.slice(at));
+  return places.find(same) ?? text.length;
+}

@@ -66,6 +66,18 @@ export interface Line {
   interrupted: boolean;
 }
 
+/** A line as the agent keeps it, for a client that was not there: in the reply to `get_transcript`. */
+export interface EarlierLine {
+  /** Counts the lines; a later line has a higher one. */
+  number: number;
+  /** How often the user had spoken by then. */
+  turn: number;
+  speaker: "user" | "agent";
+  agent: string | null;
+  text: string;
+  interrupted: boolean;
+}
+
 /** The reply to `hello`; a newer server may send more. */
 export interface Hello {
   protocol: number;

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { AgentSession, CallError } from "../src/index.js";
+import { AgentSession, type AppError, CallError } from "../src/index.js";
 import { APP, type Basket, basketRoom, type Command, ONE } from "./counter.js";
 
 beforeEach(() => {
@@ -168,6 +168,75 @@ async function live(events: readonly { one: Event; atOnce: boolean }[]) {
   return { room, session, faults, asked, answered, versions };
 }
 
+type Step = "more" | "say" | "reconnecting" | "disconnected" | "connected" | "left" | "replaced";
+
+const steps = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom<Step>("more", "say") },
+    { weight: 2, arbitrary: fc.constantFrom<Step>("reconnecting", "disconnected", "left") },
+    { weight: 1, arbitrary: fc.constantFrom<Step>("connected", "replaced") },
+    { weight: 3, arbitrary: fc.constantFrom(1, 3, 300, 45_000) },
+  ),
+  { minLength: 5, maxLength: 30, size: "max" },
+);
+
+test("however long a loss takes, what is taken back was not carried out, and the rest once", async () => {
+  let outlasted = 0;
+  const history = async (events: readonly (Step | number)[]) => {
+    const room = basketRoom(ONE);
+    let connection = "connected";
+    let breaks = 0;
+    room.onRequest = room.onReply = async () => {
+      const before = breaks;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      if (connection !== "connected" || breaks !== before) throw new CallError(1502);
+    };
+    room.connection("connected");
+    room.join();
+    const session = new AgentSession<Basket, Command>(room.transport, APP, { warn: () => {} });
+    session.start().catch(() => {});
+    await vi.advanceTimersByTimeAsync(10);
+
+    const done = { more: 0, say: 0 };
+    const refusals: AppError[] = [];
+    let asked = 0;
+    for (const event of [...events, "connected", "replaced"] as const) {
+      if (typeof event === "number") {
+        const { pending, status } = session.getSnapshot();
+        await vi.advanceTimersByTimeAsync(event);
+        const kept = pending > 0 && session.getSnapshot().pending === pending;
+        if (kept && event > 30_000 && status === "reconnecting") outlasted += 1;
+      } else if (event === "more" || event === "say") {
+        asked += 1;
+        const under = event === "more" ? session.apply({ op: "more" }) : session.say(`${asked}`);
+        under.then(
+          () => {
+            done[event] += 1;
+          },
+          (error) => refusals.push(error),
+        );
+      } else if (event === "left") room.leave();
+      else if (event === "replaced") room.join();
+      else {
+        connection = event;
+        breaks += 1;
+        room.connection(event);
+      }
+    }
+    await vi.advanceTimersByTimeAsync(120_000);
+
+    expect({ more: room.state.count, say: room.heard.length }).toEqual(done);
+    expect(done.more + done.say + refusals.length).toBe(asked);
+    // Only a session that has failed refuses: what it never sent.
+    expect(refusals.filter((error) => ![1401, 1505].includes(error.code))).toEqual([]);
+    expect(session.getSnapshot()).toMatchObject({ status: "ready", pending: 0 });
+    expect(session.getSnapshot().state).toEqual(room.view);
+    session.close();
+  };
+  await fc.assert(fc.asyncProperty(steps, history), { numRuns: 300 });
+  expect(outlasted).toBeGreaterThan(0);
+});
+
 test("client and agent end with the same state", async () => {
   await fc.assert(
     fc.asyncProperty(history, async (events) => {
@@ -179,6 +248,8 @@ test("client and agent end with the same state", async () => {
       room.pushes.length = 0;
       room.holding = false;
       if (!room.present) room.join();
+      // An agent that has answered nothing for long is given up; a page offers to try again.
+      if (session.getSnapshot().status === "failed") session.start().catch(() => {});
       await vi.advanceTimersByTimeAsync(120_000);
       room.change({ op: "note", text: "the last" });
       await vi.advanceTimersByTimeAsync(1_000);

@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { AgentSession, AppError, CallError } from "../src/index.js";
+import { AgentSession, AppError, CallError, type EarlierLine } from "../src/index.js";
 import { refused } from "../src/testing.js";
-import { APP, type Basket, basketRoom, type Command, failing, joined, ONE } from "./counter.js";
+import {
+  APP,
+  type Basket,
+  type BasketRoom,
+  basketRoom,
+  type Command,
+  failing,
+  joined,
+  ONE,
+} from "./counter.js";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -669,6 +678,84 @@ describe("the end of a call", () => {
   });
 });
 
+describe("a long loss of the connection", () => {
+  /** An edit that was carried out, and whose answer was lost with the connection. */
+  async function inDoubt(how: "reconnecting" | "disconnected") {
+    const { room, session, look } = await joined(basketRoom(ONE));
+    room.onReply = () => {
+      room.onReply = () => {};
+      room.pushes.length = 0; // lost as well
+      room.holding = false;
+      room.onRequest = failingWith(...Array(500).fill(new CallError(1502)));
+      room.connection(how);
+      throw new CallError(1502);
+    };
+    room.holding = true;
+    const done = outcome(session.apply(SET));
+    await pass(90_000);
+    return { room, session, look, done };
+  }
+
+  test.each(["reconnecting", "disconnected"] as const)(
+    "an edit on its way is shown as pending, and decided afterwards: %s",
+    async (how) => {
+      const { room, look, done } = await inDoubt(how);
+      expect(done).toEqual({});
+      expect(look()).toMatchObject({ pending: 1, state: { lines: [{ quantity: 3 }] } });
+      expect(look().confirmed?.lines[0]?.quantity).toBe(1);
+
+      room.change({ op: "set", id: "L1", quantity: 5 }); // somebody else, meanwhile
+      room.onRequest = () => {};
+      room.connection("connected");
+      await pass(3_000);
+      expect(done.value).toBeTruthy();
+      expect(look()).toMatchObject({ status: "ready", pending: 0, lastError: null });
+      expect(look().state?.lines[0]?.quantity).toBe(5);
+      expect(room.version).toBe(2);
+    },
+  );
+
+  test("it is refused if its order is not open any more, or the agent serves somebody else", async () => {
+    const another = await inDoubt("reconnecting");
+    another.room.onRequest = () => {};
+    another.room.stateId = "state-2";
+    another.room.connection("connected");
+    await pass(3_000);
+    expect(another.done.error).toMatchObject({ code: 4004 });
+
+    const stranger = await inDoubt("reconnecting");
+    stranger.room.onRequest = () => {
+      throw refused(4003, "forbidden");
+    };
+    stranger.room.connection("connected");
+    await pass(3_000);
+    expect(stranger.done.error).toMatchObject({ code: 4003 });
+  });
+
+  test("an agent that never answers it is not waited for without end", async () => {
+    const { room, done } = await inDoubt("reconnecting");
+    room.onRequest = (method) => {
+      if (method === "basket.apply") throw new CallError(1502);
+    };
+    room.connection("connected");
+    await pass(45_000);
+    expect(done.error).toMatchObject({ code: 1502, unanswered: true });
+  });
+
+  test("words on their way stay, and closing the session gives up", async () => {
+    const { room, session, look } = await joined();
+    room.onRequest = failingWith(...Array(500).fill(new CallError(1502)));
+    room.connection("reconnecting");
+    const said = outcome(session.say("two pizzas"));
+    await pass(90_000);
+    expect(said).toEqual({});
+    expect(look().lines).toMatchObject([{ text: "two pizzas", final: false }]);
+    session.close();
+    await pass(3_000);
+    expect(said.error).toMatchObject({ type: "closed" });
+  });
+});
+
 describe("what is said", () => {
   test("segments are put together, each with the agent whose words they are", async () => {
     const { room, look } = await joined();
@@ -862,5 +949,181 @@ describe("other calls", () => {
     const second = new AgentSession(room.transport, APP, { warn: failing });
     await expect(second.start()).rejects.toThrow("has a handler already");
     room.change({ op: "more" });
+  });
+});
+
+describe("a call that is recorded", () => {
+  test("the user refuses it, and it is said no longer that it is", async () => {
+    const room = basketRoom();
+    room.hello = { features: ["recorded", "push_to_talk"] };
+    const { session, look } = await joined(room);
+    room.onReply = failingWith(new CallError(1502));
+    const refusal = session.refuseRecording();
+    expect(look().features).toEqual(["recorded", "push_to_talk"]);
+    await pass(1_000);
+    await refusal;
+    expect(look().features).toEqual(["push_to_talk"]);
+    expect(room.calls.slice(2).map((call) => call.method)).toEqual([
+      "refuse_recording",
+      "refuse_recording",
+    ]);
+  });
+
+  test("a refusal by words is seen as well", async () => {
+    const room = basketRoom();
+    room.hello = { features: ["recorded"] };
+    const { look } = await joined(room);
+    room.attributes({ "basket.recorded": "true" });
+    expect(look().features).toEqual(["recorded"]);
+    room.attributes({ "basket.recorded": "false" });
+    expect(look().features).toEqual([]);
+  });
+
+  test("a refusal that is not heard is told", async () => {
+    const room = basketRoom();
+    room.hello = { features: ["recorded"] };
+    const { session, look } = await joined(room);
+    room.onRequest = () => {
+      throw refused(5000, "internal");
+    };
+    await expect(session.refuseRecording()).rejects.toMatchObject({ code: 5000 });
+    expect(look().features).toEqual(["recorded"]);
+  });
+});
+
+describe("what was said before", () => {
+  /** Lines by turns: the agent's, or the user's after a ">". */
+  const told = (...turns: string[][]): EarlierLine[] =>
+    turns
+      .flatMap((texts, turn) => texts.map((text) => ({ turn, text })))
+      .map(({ turn, text }, number) => ({
+        number,
+        turn,
+        speaker: text.startsWith(">") ? "user" : "agent",
+        agent: text.startsWith(">") ? null : "greeter",
+        text: text.replace(/^>/, ""),
+        interrupted: false,
+      }));
+
+  /** A client that comes back to a call; `meanwhile` happens before it has what was said. */
+  async function back(earlier: EarlierLine[], meanwhile: (room: BasketRoom) => void = () => {}) {
+    const room = basketRoom();
+    room.earlier = earlier;
+    room.turn = earlier.at(-1)?.turn ?? 0;
+    room.onReply = (method) => {
+      if (method === "get_transcript") meanwhile(room);
+    };
+    const { session, look } = await joined(room);
+    await pass();
+    return { room, session, look, texts: () => look().lines.map((line) => line.text) };
+  }
+
+  const GREETED = told(
+    ["Welcome. What may I bring you?"],
+    [">two pizzas", "Two pizzas. And to drink?"],
+  );
+
+  test("it stands first, once, as it was said", async () => {
+    const { room, session, look, texts } = await back(GREETED);
+    room.transcribe({ segmentId: "S9", text: "Welcome back." });
+    await session.say("hello");
+    expect(texts()).toEqual([...GREETED.map((line) => line.text), "Welcome back.", "hello"]);
+    expect(look().lines[1]).toEqual({
+      id: "earlier:1",
+      speaker: "user",
+      agent: null,
+      text: "two pizzas",
+      final: true,
+      interrupted: false,
+    });
+    room.join(); // another process: this client has it already
+    await pass();
+    expect(texts()).toHaveLength(5);
+    expect(room.calls.filter((call) => call.method === "get_transcript")).toHaveLength(1);
+  });
+
+  test("an agent that cannot tell is not asked", async () => {
+    const { room } = await joined();
+    await pass();
+    expect(room.calls.map((call) => call.method)).toEqual(["hello", "basket.subscribe"]);
+  });
+
+  test("a long talk is read in pages, the newest lines first, up to what is kept", async () => {
+    const many = told(Array.from({ length: 520 }, (_, number) => `Line ${number}`));
+    const { look, texts } = await back(many);
+    expect(texts()).toEqual(many.slice(20).map((line) => line.text));
+    expect(new Set(look().lines.map((line) => line.id)).size).toBe(500);
+
+    const few = told(Array.from({ length: 120 }, (_, number) => `Line ${number}`));
+    expect((await back(few)).texts()).toEqual(few.map((line) => line.text));
+  });
+
+  test("if no answer comes it is asked again, and the next agent after a refusal", async () => {
+    const lost = [new CallError(1502), new CallError(1503)];
+    const warn = vi.fn();
+    const room = basketRoom();
+    room.earlier = GREETED;
+    room.onReply = (method) => {
+      const error = method === "get_transcript" && lost.shift();
+      if (error) throw error;
+    };
+    const { look } = await joined(room, { warn });
+    await pass(1_000);
+    expect(look().lines).toHaveLength(3);
+
+    const other = basketRoom();
+    other.earlier = GREETED;
+    other.onRequest = (method) => {
+      if (method === "get_transcript") throw refused(5000, "internal");
+    };
+    const later = await joined(other, { warn });
+    await pass(1_000);
+    expect(later.look().lines).toHaveLength(0);
+    expect(warn).toHaveBeenCalledTimes(1);
+    other.onRequest = () => {};
+    other.join();
+    await pass(1_000);
+    expect(later.look().lines).toHaveLength(3);
+  });
+
+  const SAID = told(["Hello."], [">two pizzas", "Two pizzas. And to drink?", "We have cola."]);
+  const LAST = SAID.map((line) => line.text);
+
+  test.each<[string, string[], string[], string[]]>([
+    ["all of it", ["Two pizzas.", "And to drink?", "We have cola."], [], []],
+    ["the end of it", ["And to drink?", "We have  cola."], [], []],
+    ["the end of it, and more", ["We have cola.", "Or wine."], [], ["Or wine."]],
+    ["the beginning of the last words, the rest follows", ["We have"], ["cola."], []],
+    ["nothing yet, the last words follow", [], ["We have", "cola.", "Or wine."], ["Or wine."]],
+    ["other words", ["And to drink?", "Or wine."], [], ["And to drink?", "Or wine."]],
+    ["other words with the same end", ["Well: We have cola."], [], ["Well: We have cola."]],
+    ["other words afterwards", [], ["Or wine.", "We have cola."], ["Or wine.", "We have cola."]],
+  ])("words that came meanwhile stand once: %s", async (_, before, after, more) => {
+    const say = (room: BasketRoom, texts: string[], segment: string) => {
+      for (const [number, text] of texts.entries()) {
+        const segmentId = `${segment}${number}`;
+        room.transcribe({ segmentId, text: text.slice(0, 4), final: false });
+        room.transcribe({ segmentId, text });
+        room.transcribe({ segmentId, text }); // pieces may come twice
+      }
+    };
+    const { room, texts } = await back(SAID, (room) => say(room, before, "B"));
+    say(room, after, "A");
+    expect(texts()).toEqual([...LAST, ...more]);
+  });
+
+  test("the same words of an earlier turn stand where they were said, and again", async () => {
+    const greeted = told(["Anything else?"], [">no"]);
+    const { texts } = await back(greeted, (room) => room.transcribe({ text: "Anything else?" }));
+    expect(texts()).toEqual(["Anything else?", "no", "Anything else?"]);
+  });
+
+  test("words typed meanwhile stand once", async () => {
+    const room = basketRoom();
+    room.earlier = told([], [">two pizzas"]);
+    const { session, look } = await joined(room);
+    await session.say("two pizzas");
+    await pass();
+    expect(look().lines.map((line) => line.text)).toEqual(["two pizzas"]);
   });
 });

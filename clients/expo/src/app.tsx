@@ -25,7 +25,7 @@ export function App() {
   }, [room, call]);
   const onMicrophone = useCallback((on: boolean) => hear(room, on), [room]);
   const openSession = () =>
-    new AgentSession<Order, Command>(roomTransport(room), bellaVista, {
+    new AgentSession<Order, Command>(roomTransport(room, { call }), bellaVista, {
       bringAgent: call.bringAgent,
     });
   return <Screen call={call} openSession={openSession} onMicrophone={onMicrophone} />;

@@ -1,7 +1,7 @@
 /** A made-up agent with a real order and a real menu: for stories and tests. */
 
 import { bellaVista, type Command, type DishView, type Order } from "@bella-vista/client";
-import { AgentSession } from "@typed-handoffs/client";
+import { AgentSession, type EarlierLine } from "@typed-handoffs/client";
 import { FakeRoom, refused } from "@typed-handoffs/client/testing";
 import type { Session } from "../src/model/page";
 import confirmed from "./fixtures/confirmed.json";
@@ -29,7 +29,11 @@ export interface Evening {
 /** A call with an order at some point of the evening. */
 export async function call(
   order: Order,
-  { agent = order.active_agent ?? "greeter", features = [] as readonly string[] } = {},
+  {
+    agent = order.active_agent ?? "greeter",
+    features = [] as readonly string[],
+    earlier = null as readonly EarlierLine[] | null,
+  } = {},
 ): Promise<Evening> {
   const room = new FakeRoom<Order, Command>({
     noun: "order",
@@ -40,6 +44,7 @@ export async function call(
   room.stateId = order.order_id;
   room.version = order.version;
   room.activeAgent = agent;
+  room.earlier = earlier;
   const session = new AgentSession<Order, Command>(room.transport, bellaVista);
   room.connection("connected");
   room.join();

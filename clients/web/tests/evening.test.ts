@@ -1,4 +1,5 @@
 // @vitest-environment jsdom
+import type { EarlierLine } from "@typed-handoffs/client";
 import { refused } from "@typed-handoffs/client/testing";
 import { beforeEach, expect, test, vi } from "vitest";
 import { Evening } from "../src/model/evening";
@@ -18,8 +19,8 @@ const scenes = (evening: Evening) =>
       .join("; ");
   });
 
-async function begun(order = orders.ordering) {
-  const started = await call(order, { agent: "greeter" });
+async function begun(order = orders.ordering, earlier: EarlierLine[] = []) {
+  const started = await call(order, { agent: "greeter", earlier });
   const evening = new Evening(started.session);
   const say = (id: string, agent: string | null, text: string) =>
     started.room.transcribe({
@@ -67,15 +68,55 @@ test("words that were not accepted are taken back", async () => {
   expect(scenes(evening)).toEqual([]);
 });
 
+/** What the agent keeps: an agent's lines, or the user's without one. */
+const kept = (...lines: [agent: string | null, text: string][]): EarlierLine[] =>
+  lines.map(([agent, text], number) => ({
+    number,
+    turn: 0,
+    speaker: agent === null ? "user" : "agent",
+    agent,
+    text,
+    interrupted: false,
+  }));
+
 test("a reload brings the script back, and another order begins another", async () => {
   const first = await begun();
-  first.say("1", null, "Two Margheritas.");
+  first.say("1", "greeter", "Anything else?");
   first.room.change({ op: "change_item", line_id: "L1", quantity: 3 });
+  first.say("2", null, "Two Margheritas.");
+  first.room.change({ op: "change_item", line_id: "L1", quantity: 2 });
+  first.say("3", "order_taker", "Two.");
+  first.say("4", "order_taker", "Anything else?");
+  const before = scenes(first.evening);
+  expect(before).toContain("+3 Margherita");
+  expect(before).toContain("+2 Margherita");
   first.evening.close();
 
-  const again = await begun();
-  expect(scenes(again.evening)).toEqual(["Two Margheritas.", "+3 Margherita"]);
+  const said = kept(
+    ["greeter", "Anything else?"],
+    [null, "Two Margheritas."],
+    ["order_taker", "Two. Anything else?"],
+  );
+  const again = await begun(orders.ordering, said);
+  again.say("5", "order_taker", "Welcome back.");
+  await vi.waitFor(() => expect(scenes(again.evening)).toHaveLength(8));
+  expect(scenes(again.evening)).toEqual([
+    ...before.slice(0, 5),
+    "Two. Anything else?",
+    "Welcome back.",
+    "order_taker -> greeter",
+  ]);
+  again.evening.close();
 
   const other = await begun({ ...orders.empty, order_id: "another" });
   expect(scenes(other.evening)).toEqual([]);
+});
+
+test("what was said on another device stands there, and its handoffs are no news", async () => {
+  const said = kept(["greeter", "Welcome."], [null, "A pizza."], ["order_taker", "Which one?"]);
+  const { session } = await call(orders.ordering, { agent: "order_taker", earlier: said });
+  const evening = new Evening(session);
+  await vi.waitFor(() => expect(scenes(evening)).toHaveLength(4));
+  expect(scenes(evening)[2]).toBe("greeter -> order_taker");
+  expect(evening.getCourse().handoff).toBeNull();
 });

@@ -47,6 +47,42 @@ def test_a_process_that_is_readied_imports_nothing_that_was_not_there_before() -
     assert threads == 1
 
 
+MODELS = """
+import json, sys
+from importlib import import_module
+from unittest.mock import Mock
+from livekit.agents.tokenize import _basic_hyphenator
+
+for name in server._preload_modules:
+    import_module(name)
+process = Mock(userdata={})
+server.setup_fnc(process)
+before = set(sys.modules)
+
+from agents.app.models.choice import language_model
+from agents.app.models.speech import load_vad, speech_models
+
+prepared = process.userdata["prepared"]
+ready = [load_vad.cache_info().currsize, _basic_hyphenator._get_hyphenator.cache_info().currsize]
+language_model(APP, prepared.context, prepared.settings)
+speech_models(prepared.settings)
+print(json.dumps([sorted(set(sys.modules) - before), ready]))
+"""
+
+
+def test_a_process_that_is_readied_for_speech_has_loaded_all_that_its_models_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("OPENAI_API_KEY", "DEEPGRAM_API_KEY", "CARTESIA_API_KEY"):
+        monkeypatch.setenv(name, "a-key-of-the-tests")
+    monkeypatch.setenv("BELLA_VISTA_MODEL", "openai")
+
+    late, ready = told_by(SERVER + MODELS)
+
+    assert [name for name in late if name.startswith(("agents.", "livekit."))] == []
+    assert ready == [1, 1]
+
+
 CALL = """
 import asyncio, json, sys
 from importlib import import_module

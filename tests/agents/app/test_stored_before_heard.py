@@ -15,7 +15,7 @@ from agents.app.transcript import CallRecord
 from agents.handoff import Call, Event, Heard
 from agents.testing import until
 from rpc.gateway import Caller
-from rpc.page import CallOver, Session, Spoken
+from rpc.page import CallOver, Session, Spoken, SpokenLine
 from rpc.page.session import SAY_S
 from rpc.restaurant import GUEST, ORDER_PAGE
 from state.context import OrderContext
@@ -425,7 +425,8 @@ async def test_waiting_for_a_locked_database_is_no_beginning(place: Place) -> No
     await until(lambda: place.it.record.idle)
 
     assert place.it.heard == [(1, "hello")]
-    assert await place.before() == PriorCall(turn=1, unanswered=("hello",))
+    lines = (SpokenLine(1, None, "hello"),)
+    assert await place.before() == PriorCall(turn=1, unanswered=("hello",), lines=lines)
 
 
 async def test_acknowledged_messages_are_found_by_the_next_process(

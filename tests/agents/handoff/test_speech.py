@@ -10,6 +10,7 @@ import pytest
 from livekit.agents import APIConnectionError
 from livekit.agents.stt import AvailabilityChangedEvent, SpeechEventType, STTError
 from livekit.agents.voice import UserInputTranscribedEvent
+from livekit.agents.voice.transcription.synchronizer import TranscriptSynchronizer
 
 from agents.handoff import (
     Ended,
@@ -21,6 +22,7 @@ from agents.handoff import (
     audio,
     turns_by,
 )
+from agents.handoff.livekit_workarounds import CallSession
 from agents.testing import (
     Loudspeaker,
     Microphone,
@@ -693,3 +695,25 @@ async def test_the_words_that_were_played_are_said_and_no_others(
 
     assert [event.text for event in of(talk, Said) if event.interrupted] == played
     assert history == ["Good evening.", *played]
+
+
+async def test_words_are_shown_evenly_over_the_time_with_sound() -> None:
+    """An estimate of how fast they are spoken stops the event loop while a reply begins."""
+    shown = TranscriptSynchronizer(next_in_chain_audio=Loudspeaker(), next_in_chain_text=None)
+    session: CallSession[None] = CallSession(userdata=None)
+    session.output.audio = shown.audio_output
+    first, later = shown._impl, shown._opts.speaking_rate_detector.stream()
+    for frame in (*tone(400, 1.5), *tone(900, 1.5), *silence(2.0)):
+        first.push_audio(frame)
+        later.push_frame(frame)
+    first.end_audio_input()
+    later.end_input()
+    rates = [event.speaking_rate async for event in later]
+    await first._speaking_rate_atask
+    assert rates == first._audio_data.estimated_rate.speaking_rate
+    await shown.aclose()
+    await later.aclose()
+
+    assert set(rates) == {0.0, 1.0}
+    assert rates[:20] == [1.0] * 20
+    assert rates[-5:] == [0.0] * 5

@@ -3,11 +3,10 @@
 import asyncio
 import time
 from contextlib import AsyncExitStack, suppress
-from pathlib import Path
 
 from tests.agents.app.serving.processes import descendants
 from tests.benchmarks.measuring import Spread
-from tests.benchmarks.memory import KIB
+from tests.benchmarks.memory import KIB, proportional
 from tests.benchmarks.report import Table, ms
 from tests.benchmarks.rooms.deployment import Deployment, Place
 
@@ -73,12 +72,4 @@ async def _answer(place: Place) -> float | None:
 
 def _memory(deployment: Deployment) -> int:
     """What the worker and its processes take, in bytes: what they share is counted once. Linux only."""
-    return sum(map(_pss, {deployment.worker.pid, *descendants(deployment.worker.pid)}))
-
-
-def _pss(pid: int) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:  # gone meanwhile, or another system
-        return 0
-    return next((int(line.split()[1]) * KIB for line in lines if line.startswith("Pss:")), 0)
+    return sum(map(proportional, {deployment.worker.pid, *descendants(deployment.worker.pid)}))

@@ -163,14 +163,17 @@ class Deployment:
             await guest.leave()
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[Place]:
+    async def place(self, **metadata: str) -> AsyncIterator[Place]:
         """Be a greeted guest in a room of their own.
+
+        Args:
+            metadata: What the agent is told when it is dispatched.
 
         Raises:
             TimeoutError: No agent has greeted the guest.
         """
         name = f"bench-{token_hex(8)}"
-        await self.livekit.dispatch(name, agent=AGENT)
+        await self.livekit.dispatch(name, metadata, agent=AGENT)
         async with self.client(name) as guest:
             try:
                 await until(guest.agents, JOIN_S, "an agent in the room")

@@ -25,7 +25,7 @@ TOLD = contract(SPEC, "The workshop's RPC")
 
 def test_it_has_the_names_of_the_application() -> None:
     assert TOLD["title"] == "The workshop's RPC"
-    assert TOLD["features"] == [*SPEC.all_features, "push_to_talk"]
+    assert TOLD["features"] == [*SPEC.all_features, "recorded", "push_to_talk"]
     assert [*TOLD["methods"]] == [method.name for method in Workshop().methods.methods()]
     assert [*TOLD["pushes"]] == ["repair_state_changed", "your_turn_to_speak", "call_ended"]
     assert TOLD["methods"]["say"]["callers"] == ["driver"]
@@ -93,6 +93,7 @@ def test_a_command_may_have_the_name_of_a_form_of_the_page() -> None:
 CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("hello", {}, DRIVER_1),
     ("say", {"text": "hello"}, DRIVER_1),
+    ("get_transcript", {}, DRIVER_1),
     ("get_repair_state", {}, DRIVER_1),
     ("repair.apply", {"command": {"op": "add_job", "work": "oil"}}, DRIVER_1),
     ("get_repair_state", {"since": 1}, DRIVER_1),

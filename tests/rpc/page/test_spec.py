@@ -83,6 +83,8 @@ def test_the_methods_are_named_by_the_noun() -> None:
     assert [method.name for method in Workshop().methods.methods()] == [
         "hello",
         "say",
+        "get_transcript",
+        "refuse_recording",
         *TURNS,
         "get_repair_state",
         "get_hours",
@@ -101,6 +103,8 @@ def test_a_page_serves_no_more_than_is_declared() -> None:
     assert [method.name for method in page.methods.methods()] == [
         "hello",
         "say",
+        "get_transcript",
+        "refuse_recording",
         *TURNS,
         "get_repair_state",
         "repair.subscribe",
@@ -109,6 +113,7 @@ def test_a_page_serves_no_more_than_is_declared() -> None:
     assert plain.all_features == (
         "say",
         "repair.subscribe",
+        "get_transcript",
         "patches",
         "your_turn_to_speak",
         "call_ended",
@@ -121,6 +126,7 @@ def test_the_features_are_in_the_order_of_the_methods() -> None:
         "get_hours",
         "repair.apply",
         "repair.subscribe",
+        "get_transcript",
         "agent.state",
         "patches",
         "your_turn_to_speak",

@@ -1,7 +1,7 @@
 /**
  * The course of the talk: lines, changes of the ticket and handoffs, in the order in which they came.
  *
- * A room does not send old words again, so the tab keeps them for a reload.
+ * The agent keeps what was said. What changed on the ticket meanwhile is the page's own note, kept in the tab.
  */
 
 import type { Order } from "@bella-vista/client";
@@ -21,6 +21,16 @@ export interface Course {
   told: readonly Happened[];
 }
 
+/** Changes that stand together below a line. */
+interface Note {
+  id: string;
+  told: readonly Happened[];
+  /** The line's id; null above all lines, undefined as long as the line is not there. */
+  below: string | null | undefined;
+  /** Its words and those of the line before it: after a reload its id is another. */
+  words: readonly [string, string];
+}
+
 const KEPT = "bella-vista.script";
 const MOST_KEPT = 200;
 const HANDOFF_IS_NEWS_MS = 4000;
@@ -38,12 +48,13 @@ export class Evening {
   #stop: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #orderId: string | null = null;
-  /** The agent that spoke or took over last, and the one that the agents' attributes name. */
-  #agent: string | null = null;
+  /** The agent that the agents' attributes name, and the one that spoke or took over last. */
   #active: string | null = null;
+  #agent: string | null = null;
   #lines: readonly Line[] = [];
+  #notes: readonly Note[] = [];
   #seen: Order | null = null;
-  /** The order before the change that stands last, as long as nothing follows it. */
+  /** The order before the changes of the last note, as long as nothing follows it. */
   #before: Order | null = null;
   #count = 0;
 
@@ -67,111 +78,147 @@ export class Evening {
 
   #follow(): void {
     const now = this.#source.getSnapshot();
-    let { scenes, handoff, told } = this.#course;
+    const [lines, notes, active] = [this.#lines, this.#notes, this.#active];
+    let { told } = this.#course;
 
     const orderId = now.confirmed?.order_id ?? null;
     if (orderId !== null && orderId !== this.#orderId) {
-      // The first order brings back what a reload lost; another one is another evening.
-      const kept = this.#orderId === null ? remembered(orderId) : [];
-      const known = new Set(kept.map((scene) => scene.id));
-      const own = this.#orderId === null ? scenes.filter((scene) => !known.has(scene.id)) : [];
-      scenes = [...kept, ...own];
+      // The first order brings back the notes that a reload lost.
+      if (this.#orderId === null) this.#notes = remembered(orderId);
       this.#orderId = orderId;
       this.#seen = null;
     }
-
-    if (now.lines !== this.#lines) {
+    if (now.lines !== lines || this.#notes !== notes) {
+      if (now.lines.at(-1)?.id !== lines.at(-1)?.id) this.#before = null;
+      this.#notes = placed(this.#notes, lines, now.lines);
       this.#lines = now.lines;
-      const known = new Set(scenes.map((scene) => scene.id));
-      const there = new Set(now.lines.map((line) => line.id));
-      // Words that were not accepted are taken back.
-      const next = scenes.filter(
-        (scene) => scene.kind !== "line" || scene.line.final || there.has(scene.id),
-      );
-      for (const line of now.lines) {
-        const scene: Scene = { kind: "line", id: line.id, line };
-        if (!known.has(line.id)) {
-          // The first words of another agent may come before the news that it took over.
-          if (line.agent !== null) handoff = this.#handOver(line.agent, next) ?? handoff;
-          next.push(scene);
-        } else next[next.findIndex((one) => one.id === line.id)] = scene;
-      }
-      scenes = next;
     }
-
     const after = now.confirmed;
     if (after && after !== this.#seen) {
-      const last = scenes.at(-1);
-      const before = last?.kind === "change" && this.#before ? this.#before : this.#seen;
-      if (this.#seen && before && after.version > this.#seen.version) {
+      if (this.#seen && after.version > this.#seen.version) {
         const news = happened(this.#seen, after);
         if (news.length > 0) {
           told = news;
-          // Changes in a row read as one.
-          const rest =
-            last?.kind === "change" && before === this.#before ? scenes.slice(0, -1) : scenes;
-          const all = happened(before, after);
-          scenes =
-            all.length > 0 ? [...rest, { kind: "change", id: this.#newId(), told: all }] : rest;
-          this.#before = before;
+          this.#note(this.#seen, after);
         }
       }
       this.#seen = after;
     }
+    this.#active = now.activeAgent;
 
-    if (now.activeAgent !== this.#active) {
-      this.#active = now.activeAgent;
-      const next = [...scenes];
-      const news = now.activeAgent === null ? null : this.#handOver(now.activeAgent, next);
-      if (news) [scenes, handoff] = [next, news];
+    const same = this.#lines === lines && this.#notes === notes && this.#active === active;
+    if (same && told === this.#course.told) return;
+    let { handoff } = this.#course;
+    const from = this.#agent;
+    const scenes = this.#scenes();
+    if (from !== null && this.#agent !== null && from !== this.#agent) {
+      handoff = { from, to: this.#agent };
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(
+        () => this.#show({ ...this.#course, handoff: null }),
+        HANDOFF_IS_NEWS_MS,
+      );
     }
-
-    const was = this.#course;
-    if (scenes === was.scenes && handoff === was.handoff && told === was.told) return;
     this.#show({ scenes, handoff, told });
-    if (this.#orderId !== null) keep(this.#orderId, scenes);
+    if (this.#orderId !== null && this.#notes !== notes) keep(this.#orderId, this.#notes);
   }
 
-  /** Write down that another agent took over, if one did. */
-  #handOver(to: string, scenes: Scene[]): Course["handoff"] {
-    const from = this.#agent;
-    this.#agent = to;
-    if (from === null || from === to) return null;
-    scenes.push({ kind: "handoff", id: this.#newId(), from, to });
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(
-      () => this.#show({ ...this.#course, handoff: null }),
-      HANDOFF_IS_NEWS_MS,
-    );
-    return { from, to };
+  /** Write down what changed below the last line; changes in a row read as one. */
+  #note(seen: Order, after: Order): void {
+    const open = this.#before !== null;
+    const before = this.#before ?? seen;
+    const rest = open ? this.#notes.slice(0, -1) : this.#notes;
+    const told = happened(before, after);
+    const line = this.#lines.at(-1);
+    const words = [this.#lines.at(-2)?.text ?? "", line?.text ?? ""] as const;
+    this.#count += 1;
+    const id = `${Date.now()}.${this.#count}`;
+    this.#notes = told.length > 0 ? [...rest, { id, told, below: line?.id ?? null, words }] : rest;
+    this.#before = told.length > 0 ? before : null;
+  }
+
+  #scenes(): Scene[] {
+    const scenes: Scene[] = [];
+    let agent: string | null = null;
+    const handOver = (to: string | null, id: string) => {
+      if (to === null || to === agent) return;
+      if (agent !== null) scenes.push({ kind: "handoff", id: `to ${id}`, from: agent, to });
+      agent = to;
+    };
+    const notesBelow = (line: string | null) => {
+      for (const { id, told, below } of this.#notes)
+        if (below === line) scenes.push({ kind: "change", id, told });
+    };
+    notesBelow(null);
+    for (const line of this.#lines) {
+      handOver(line.agent, line.id);
+      scenes.push({ kind: "line", id: line.id, line });
+      notesBelow(line.id);
+    }
+    // The news that an agent took over may come before its first words.
+    handOver(this.#active, "next");
+    this.#agent = agent;
+    return scenes;
   }
 
   #show(course: Course): void {
     this.#course = course;
     for (const listener of [...this.#listeners]) listener();
   }
-
-  #newId(): string {
-    this.#count += 1;
-    return `${Date.now()}.${this.#count}`;
-  }
 }
 
-function keep(orderId: string, scenes: readonly Scene[]): void {
-  const last = scenes
-    .filter((scene) => scene.kind !== "line" || scene.line.final)
-    .slice(-MOST_KEPT);
+/** Put notes below the lines that are there now. */
+function placed(
+  notes: readonly Note[],
+  was: readonly Line[],
+  lines: readonly Line[],
+): readonly Note[] {
+  if (notes.length === 0) return notes;
+  const there = new Set(lines.map((line) => line.id));
+  const before = (id: string) => {
+    // Words that were not accepted are taken back.
+    const gone = was.findIndex((line) => line.id === id);
+    return was.slice(0, gone).findLast((line) => there.has(line.id))?.id ?? null;
+  };
+  let end = lines.length - 1;
+  const again = notes.toReversed().map((note): Note => {
+    const { below, words } = note;
+    if (below === null || (below && there.has(below))) return note;
+    if (below) return { ...note, below: before(below) };
+    if (words[1] === "") return { ...note, below: null };
+    const place = lines.findLastIndex(
+      ({ text }, at) =>
+        at <= end &&
+        alike(text, words[1]) &&
+        (alike(lines[at - 1]?.text ?? "", words[0]) || text.includes(words[0])),
+    );
+    if (place < 0) return note;
+    end = place;
+    return { ...note, below: lines[place]?.id };
+  });
+  again.reverse();
+  return again.every((note, place) => note === notes[place]) ? notes : again;
+}
+
+/** Whether two lines say the same; one may be a part of the other. */
+function alike(one: string, other: string): boolean {
+  if (one === "" || other === "") return one === other;
+  return one.includes(other) || other.includes(one);
+}
+
+function keep(orderId: string, notes: readonly Note[]): void {
+  const last = notes.slice(-MOST_KEPT).map(({ below: _, ...note }) => note);
   try {
-    sessionStorage.setItem(KEPT, JSON.stringify({ orderId, scenes: last }));
+    sessionStorage.setItem(KEPT, JSON.stringify({ orderId, notes: last }));
   } catch {
-    // A full or forbidden storage: the script is only lost by a reload.
+    // A full or forbidden storage: the notes are only lost by a reload.
   }
 }
 
-function remembered(orderId: string): Scene[] {
+function remembered(orderId: string): Note[] {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
-    return kept?.orderId === orderId ? kept.scenes : [];
+    return kept?.orderId === orderId ? kept.notes : [];
   } catch {
     return [];
   }

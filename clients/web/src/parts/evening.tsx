@@ -15,6 +15,7 @@ import { Adding, type Browsing, Menu, NOTHING_BROWSED } from "./menu";
 import { Payment } from "./payment";
 import { Person } from "./person";
 import { Feedback, Placed } from "./placed";
+import { Recording } from "./recording";
 import { Script } from "./script";
 import { Sheet } from "./sheet";
 import { Ticket } from "./ticket";
@@ -72,6 +73,7 @@ export function EveningPage({
             <Agents />
             <CallTrouble elsewhere={elsewhere} onAgain={onNewCall} />
             {trouble}
+            <Recording />
             <Closed house={house} />
             {order && isPlaced(order) && <Placed order={order} />}
             <Script brief={order !== null && isPlaced(order)} />

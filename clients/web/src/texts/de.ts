@@ -427,6 +427,14 @@ export const de: Texts = {
     postcode: "Ihre Postleitzahl",
   },
 
+  recording: {
+    label: "Aufnahme",
+    recorded: "Dieses Gespräch wird aufgenommen.",
+    refuse: "Nicht aufnehmen",
+    refused: "Dieses Gespräch wird nicht aufgenommen. Was aufgenommen war, ist gelöscht.",
+    failed: "Das kam nicht an. Versuchen Sie es noch einmal, oder sagen Sie: do not record me.",
+  },
+
   sound: {
     title: "Ton und Sprache",
     language: "Sprache der Seite",

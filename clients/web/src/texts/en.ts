@@ -442,6 +442,14 @@ export const en = {
     postcode: "your postcode",
   } as Record<string, string>,
 
+  recording: {
+    label: "Recording",
+    recorded: "This call is recorded.",
+    refuse: "Do not record me",
+    refused: "This call is not recorded. What was recorded is deleted.",
+    failed: "That did not get through. Try again, or say: do not record me.",
+  },
+
   sound: {
     title: "Sound and language",
     language: "Language of the page",

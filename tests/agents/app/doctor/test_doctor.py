@@ -6,15 +6,18 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from typing import Any
 
 import livekit.plugins
 import pytest
 from aiohttp import web
 
 from agents.app.doctor import database as database_module
+from agents.app.doctor.command import check_transfers
 from agents.app.doctor.database import check_database_access
 from agents.app.doctor.findings import Finding, Severity
 from agents.app.doctor.models import check_models, check_speech
@@ -64,6 +67,7 @@ def test_a_complete_setup_has_no_faults(here: Path, capsys: pytest.CaptureFixtur
         "settings",
         "menu",
         "application",
+        "transfers",
         "database",
         "language model",
         "speech",
@@ -149,7 +153,7 @@ def test_nothing_that_depends_on_an_invalid_setting_is_checked(
         *("BELLA_VISTA_CALLS", "BELLA_VISTA_GRACE", "BELLA_VISTA_HEALTH_PORT"),
     ]
     assert list(marks(lines)) == [
-        *("settings", "menu", "application", "speech"),
+        *("settings", "menu", "application", "transfers", "speech"),
         *("LiveKit server", "clock", "LiveKit keys"),
     ]
 
@@ -281,6 +285,35 @@ def test_whether_calls_can_be_spoken_is_told(
     assert found.mark is mark
     assert says in found.found
     assert KEY not in found.found
+
+
+SPEECH = {"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY}
+DESK = "+12125550101"
+
+
+@pytest.mark.parametrize(
+    ("to", "given", "told"),
+    [
+        (None, SPEECH, "no number is set"),
+        (DESK, {}, f"every telephone call, to {DESK}"),
+        (DESK, SPEECH, f"cold: callers are transferred to {DESK} by SIP REFER"),
+        (
+            DESK,
+            {**SPEECH, "transfer": "warm", "LIVEKIT_SIP_OUTBOUND_TRUNK": "ST_out"},
+            f"warm: {DESK} is called by trunk ST_out first",
+        ),
+    ],
+)
+def test_whether_callers_can_be_put_through_is_told(
+    to: str | None, given: dict[str, str], told: str
+) -> None:
+    app = replace(APP, phone=replace(APP.phone, transfer_to=lambda context: to))
+
+    context: Any = None  # not looked at
+    found = check_transfers(app, context, Settings.model_validate(given))
+
+    assert found.mark is Severity.OK
+    assert told in found.found
 
 
 @pytest.mark.parametrize("missing", ["silero", "deepgram", "cartesia"])
@@ -512,17 +545,20 @@ def test_the_web_server_is_checked_where_it_is_configured(
     (here / "page").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         monkeypatch.setenv("BELLA_VISTA_WEB_PORT", str(taken.getsockname()[1]))
+        monkeypatch.setenv("BELLA_VISTA_WEB_METRICS_PORT", str(taken.getsockname()[1]))
         monkeypatch.setenv("BELLA_VISTA_WEB_PAGE", str(here / "page"))
         monkeypatch.setenv("BELLA_VISTA_STAFF_PASSWORD_HASH", "not-a-hash")
         code, wrong = run(capsys)
     (here / "page/index.html").write_text("")
     monkeypatch.setenv("BELLA_VISTA_WEB_PORT", "0")
+    monkeypatch.setenv("BELLA_VISTA_WEB_METRICS_PORT", str(free_port()))
     monkeypatch.setenv("BELLA_VISTA_STAFF_PASSWORD_HASH", hash_password("a long password"))
     fine, right = run(capsys)
 
-    web = ("web page", "web port", "staff")
+    web = ("web page", "web port", "web metrics port", "staff")
     assert not {*web} & marks(without).keys()
-    assert [marks(wrong)[one] for one in web] == ["warning", "fault", "fault"]
-    assert [marks(right)[one] for one in web] == ["ok", "ok", "ok"]
+    assert [marks(wrong)[one] for one in web] == ["warning", "fault", "fault", "fault"]
+    assert [marks(right)[one] for one in web] == ["ok", "ok", "ok", "ok"]
+    assert "BELLA_VISTA_WEB_METRICS_PORT" in "".join(wrong)
     assert (code, fine) == (1, 0)
     assert "not-a-hash" not in "".join(wrong)

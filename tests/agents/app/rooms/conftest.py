@@ -99,21 +99,24 @@ class Calls:
                 await room.disconnect()
 
 
-@pytest.fixture
-async def house(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@asynccontextmanager
+async def house_of(
+    database: str, **restaurant: str
 ) -> AsyncIterator[ProcessContext[OrderState, OrderContext]]:
-    """Bella Vista with the local model, a database of its own, however slow the disk is, and no speech."""
-    monkeypatch.setattr("state.shared.sql.thread.ANSWER_S", LONG_S)
-    monkeypatch.setattr("rpc.page.session.SAY_S", LONG_S)
-    monkeypatch.setattr("state.shared.sql.thread.WAIT_S", LONG_S)
+    """Bella Vista with the local model and no speech.
+
+    Args:
+        database: Where its orders are.
+        restaurant: What else its menu says of it.
+    """
     menu = load_menu(menu_file(None))
+    menu = menu.model_copy(update={"restaurant": menu.restaurant.model_copy(update=restaurant)})
 
     def now() -> datetime:
         return NOW
 
     context = OrderContext(menu=menu, now=now, new_id=lambda: str(uuid4()))
-    async with open_store(f"sqlite:///{tmp_path}/orders.db", menu.restaurant.id) as store:
+    async with open_store(database, menu.restaurant.id) as store:
         yield ProcessContext(
             app=APP,
             agent="bella-vista",
@@ -124,6 +127,18 @@ async def house(
             secret="a-secret-of-the-tests-that-is-long-enough",
             grace_s=30.0,
         )
+
+
+@pytest.fixture
+async def house(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[ProcessContext[OrderState, OrderContext]]:
+    """Bella Vista with the local model, a database of its own, however slow the disk is, and no speech."""
+    monkeypatch.setattr("state.shared.sql.thread.ANSWER_S", LONG_S)
+    monkeypatch.setattr("rpc.page.session.SAY_S", LONG_S)
+    monkeypatch.setattr("state.shared.sql.thread.WAIT_S", LONG_S)
+    async with house_of(f"sqlite:///{tmp_path}/orders.db") as house:
+        yield house
 
 
 @pytest.fixture

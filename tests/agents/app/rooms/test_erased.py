@@ -58,6 +58,7 @@ async def test_the_user_is_told_and_the_next_call_starts_a_new_state(
         await until(lambda: ada.client.ends, what="the end of the call")
         await until(lambda: SENTENCE in ada.client.said, what="the sentence")
         assert ada.client.ends == [{"reason": "agent_ended"}]
+        assert NAME not in str(await ada.call("get_transcript"))
         assert not agent.held.done()
 
         assert await ada.call("say", {"text": "one tiramisu"}) == {"turn": 1}

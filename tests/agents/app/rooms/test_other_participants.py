@@ -26,6 +26,8 @@ from tests.livekit import LONG_S, Client, LiveKit, until
 CALLS: Mapping[str, Mapping[str, Any]] = {
     "hello": {},
     "say": {"text": "ten tiramisu, please"},
+    "get_transcript": {},
+    "refuse_recording": {},
     "start_turn": {},
     "end_turn": {},
     "cancel_turn": {},

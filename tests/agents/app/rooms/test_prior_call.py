@@ -1,6 +1,7 @@
 """What of an interrupted call the next agent still has to answer."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -9,6 +10,7 @@ import pytest
 from agents.app.clock import running_clock
 from agents.app.rooms.prior_call import PriorCall, read_prior_call
 from agents.testing import Ids
+from rpc.page import SpokenLine
 from state.commands import AddItem, AddNote
 from state.context import OrderContext
 from state.menu import load_menu
@@ -58,7 +60,23 @@ async def answered(store: SqlStore, order: Order, turn: int) -> None:
 
 
 async def before(store: SqlStore, order: Order) -> PriorCall:
-    return await read_prior_call(store, order.state.order_id)
+    """What is left to be answered; without the lines."""
+    return replace(await read_prior_call(store, order.state.order_id), lines=())
+
+
+async def test_what_was_said_is_read_in_order_under_who_said_it(
+    store: SqlStore, order: Order
+) -> None:
+    await heard(store, order, 1, "a cola")
+    cut = Moment(1, "cut_short", "order_taker", "One cola, it")
+    spent = Moment(1, "spent", "order_taker", '{"model_calls": 1}')
+    await store.record(order.state.order_id, cut, spent, Moment(2, "heard", "user", "a large one"))
+
+    assert (await read_prior_call(store, order.state.order_id)).lines == (
+        SpokenLine(1, None, "a cola"),
+        SpokenLine(1, "order_taker", "One cola, it", interrupted=True),
+        SpokenLine(2, None, "a large one"),
+    )
 
 
 async def test_a_change_on_the_page_does_not_answer_the_guests_words(

@@ -10,9 +10,10 @@ from agents.app.recordings import RATE, Recordings, files_of
 from agents.app.rooms.media import Media
 from agents.app.words import Words
 from agents.testing import ToneTTS
+from tests.agents.app.rooms.checked_client import Checked
 from tests.agents.app.rooms.conftest import Calls, Changed
 from tests.agents.app.rooms.test_speech import answered, speech
-from tests.livekit import LiveKit, until
+from tests.livekit import Client, LiveKit, until
 from tests.speaking import speaking
 
 
@@ -28,17 +29,24 @@ async def test_both_sides_of_a_call_are_recorded_after_the_notice(
         calls.agent(room_name, house=house) as agent,
     ):
         await until(partial(answered, agent, 0), what="the greeting")
-        assert Words().recorded in " ".join(guest.said)
+        await until(lambda: Words().recorded in " ".join(guest.said), what="the notice")
+        talk = agent.call._conversation
+        assert talk is not None
         for number in range(2):
+            turn = talk.call.turn + 1
             await ada.says(number)
-            await until(partial(answered, agent, number + 1), what="the answer")
-        assert agent.call._conversation is not None
-        order_id = agent.call._conversation.call.shared.state_id
+            await until(partial(answered, agent, turn), what="the answer")
+        order_id = talk.call.shared.state_id
     (file,) = files_of(tmp_path / "calls", order_id)
     with wave.open(str(file), "rb") as recording:
         both = array("h", recording.readframes(recording.getnframes()))
     for side in (both[0::2], both[1::2]):
         assert sum(abs(one) > 500 for one in side) > 0.1 * RATE
+
+
+def recorded(guest: Client) -> str | None:
+    """What the agent's attribute says."""
+    return guest.agents()[-1].attributes.get("bella.recorded")
 
 
 async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
@@ -63,13 +71,52 @@ async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
                 orders = [order_id]
                 code = {"resume_code": (await guest.call("hello"))["resume_code"]}
                 assert len(files_of(tmp_path / "calls", order_id)) == 1
+                await until(lambda: recorded(guest) == "true")
                 await guest.call("say", {"text": "Is this call being recorded?"})
                 await until(lambda: Words().is_recorded in " ".join(guest.said))
                 await guest.call("say", {"text": "Please don't record me."})
                 await until(lambda: Words().not_recorded in " ".join(guest.said))
+                await until(lambda: recorded(guest) == "false")
                 await guest.call("say", {"text": "Are you still recording this?"})
                 await until(lambda: Words().is_not_recorded in " ".join(guest.said))
             else:
                 assert [order_id] == orders
                 assert Words().recorded not in " ".join(guest.said)
         assert files_of(tmp_path / "calls", order_id) == []
+
+
+async def test_a_page_refuses_the_recording_and_nothing_is_kept(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, tmp_path: Path
+) -> None:
+    voice = ToneTTS(character_s=0.001)
+    kept = Recordings(tmp_path / "calls", "house")
+    house = changed(media=Media(lambda: speech(voice)), recordings=kept)
+    async with (
+        livekit.joined(room_name, staff=True) as staff,
+        livekit.joined(room_name) as guest,
+        speaking(guest.room),
+        calls.agent(room_name, house=house) as agent,
+    ):
+        await until(partial(answered, agent, 0), what="the greeting")
+        hello = await guest.hello()
+        assert "recorded" in hello["features"]
+        assert len(files_of(tmp_path / "calls", hello["order_id"])) == 1
+        assert (await Checked(staff).refused("refuse_recording"))["code"] == 4003
+
+        for _ in range(2):  # a repeat changes nothing
+            assert await Checked(guest).call("refuse_recording") == {"ok": True}
+        assert "recorded" not in (await guest.hello())["features"]
+        await until(lambda: recorded(guest) == "false")
+        await guest.call("say", {"text": "Are you still recording this?"})
+        await until(lambda: Words().is_not_recorded in " ".join(guest.said))
+        await until(lambda: not files_of(tmp_path / "calls", hello["order_id"]))
+        resumed = {"resume_code": hello["resume_code"]}
+    async with (
+        livekit.joined(f"{room_name}-again") as guest,
+        speaking(guest.room),
+        calls.agent(f"{room_name}-again", house=house, **resumed),
+    ):
+        again = await guest.hello()
+        assert again["order_id"] == hello["order_id"]
+        assert "recorded" not in again["features"]
+    assert files_of(tmp_path / "calls", hello["order_id"]) == []

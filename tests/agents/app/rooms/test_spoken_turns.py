@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 import aiohttp
+import numpy as np
 import pytest
 from livekit import rtc
 from livekit.agents.llm import ChatMessage
@@ -103,6 +104,7 @@ class Cell:
         nights: The nights booked at the end.
         agent: The agent that is active at the end.
         unheard: A word that was never heard, and is in no history.
+        second_per_character: How fast the provider speaks.
     """
 
     script: Sequence[Step]
@@ -114,6 +116,7 @@ class Cell:
     nights: int = 2
     agent: str = "reception"
     unheard: str = ""
+    second_per_character: float = 0.02
 
 
 async def one_turn(there: Spoken) -> None:
@@ -132,6 +135,12 @@ async def asked_again(there: Spoken) -> None:
 async def in_a_word(there: Spoken) -> None:
     await one_turn(there)
     await there.hears()
+    await there.says(COST)
+
+
+async def in_a_later_word(there: Spoken) -> None:
+    await one_turn(there)
+    await there.hears(2.0)
     await there.says(COST)
 
 
@@ -177,6 +186,15 @@ CELLS = {
         2,
         speaks=(Speech(), Speech(seconds=LONG_S)),
         unheard="lemons",
+    ),
+    "interrupted in a word of a slow voice whose audio is not complete": Cell(
+        (GREETING, BOOKS[0], says(LONG), says("A lot.")),
+        (NIGHTS, COST),
+        in_a_later_word,
+        2,
+        speaks=(Speech(), Speech(ends="nothing")),
+        second_per_character=0.2,
+        unheard="dates",
     ),
     "interrupted in the opening": Cell(
         (says(LONG), *BOOKS),
@@ -253,7 +271,10 @@ async def call_of(
         stack.callback(gc.collect)  # the mark of this module is for its own tests only
         server = await stack.enter_async_context(
             Providers(
-                hears=cell.hears, speaks=cell.speaks, key=KEY, second_per_character=0.02
+                hears=cell.hears,
+                speaks=cell.speaks,
+                key=KEY,
+                second_per_character=cell.second_per_character,
             ).running()
         )
         for name in ("DEEPGRAM_API_KEY", "CARTESIA_API_KEY", "OPENAI_API_KEY"):
@@ -310,3 +331,25 @@ async def test_a_spoken_turn_keeps_the_promises(
         assert cell.unheard not in "".join(there.cut_short)
     assert there.server.faults == []
     assert there.ada.heard_s > 0.2
+
+
+async def test_what_is_wrong_with_the_sound_is_told_in_the_log_once(
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fine = np.frombuffer(spoken(NIGHTS), np.int16).astype(np.int32)
+    clipped = np.clip(40 * fine, -32_768, 32_767).astype(np.int16).tobytes()
+    cell = Cell((GREETING, *[says("Yes.")] * 3), (NIGHTS,) * 3, one_turn, 3)
+    async with call_of(cell, livekit, room_name, monkeypatch) as there:
+        for turn, sound in enumerate((spoken(NIGHTS), clipped, clipped)):
+            await there.is_turn(turn)
+            assert ("clipped" in caplog.text) is (turn > 1)
+            await there.ada.plays(sound, RATE)
+        await there.is_turn(3)
+
+    told = [one.getMessage() for one in caplog.records if "user's sound" in one.getMessage()]
+    assert told == [
+        "the user's sound is clipped: turn the microphone down, or speak from farther away"
+    ]

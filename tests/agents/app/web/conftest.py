@@ -62,6 +62,7 @@ def serve(clean_folder: Path) -> Serve:
     @asynccontextmanager
     async def site(app: AnyApp = APP, **settings: object) -> AsyncIterator[Site]:
         own = {"LIVEKIT_URL": URL, "LIVEKIT_API_KEY": KEY, "LIVEKIT_API_SECRET": SECRET}
+        own["web_host"] = "0.0.0.0"
         read = app.settings.read_for_rooms(
             **{**own, "database": f"sqlite:///{clean_folder}/states.db", **settings}
         )

@@ -54,6 +54,43 @@ async def test_a_page_over_http_does_not_count_as_the_one_over_https(serve: Serv
     assert answer.status_code == 403
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
+async def test_a_server_on_this_machine_is_called_by_no_name_of_another(
+    serve: Serve, caplog: pytest.LogCaptureFixture, host: str
+) -> None:
+    async with serve(web_host=host, web_origins=ALLOWED) as site, site.browser() as browser:
+        for name in ("evil.example", "evil.example:8000", "localhost.evil.example", "", "[", "a b"):
+            for path in ("/api/token", "/api/order", "/healthz", "/"):
+                method = "POST" if path == "/api/token" else "GET"
+                headers = {"host": name, "origin": f"http://{name}"}
+                answer = await browser.request(method, path, headers=headers)
+                assert (answer.status_code, answer.json()["error"]["type"]) == (421, "misdirected")
+                assert "set-cookie" not in answer.headers
+                assert answer.headers["x-content-type-options"] == "nosniff"
+        refused = site.server.refusals.counts["host"]
+
+        here = (
+            "localhost",
+            "LOCALHOST:8000",
+            "127.0.0.1:8000",
+            "[::1]:8000",
+            "page.localhost:8000",
+        )
+        # Of an address a page of another name cannot be: as the emulator of a phone calls this machine.
+        for name in (*here, "10.0.2.2:8000", "www.example.com"):
+            answer = await browser.get("/healthz", headers={"host": name})
+            assert answer.status_code == 200, name
+
+    assert refused == 24
+    assert "evil" not in caplog.text
+
+
+@pytest.mark.parametrize("how", [{"web_host": "0.0.0.0"}, {"web_proxies": "127.0.0.1"}])
+async def test_a_server_for_others_has_any_name(serve: Serve, how: dict[str, str]) -> None:
+    async with serve(**{"web_host": "127.0.0.1", **how}) as site, site.browser() as browser:
+        assert (await browser.post("/api/token")).status_code == 201
+
+
 async def test_a_listed_origin_on_another_site_calls_with_the_cookie(serve: Serve) -> None:
     async with serve(web_origins=ALLOWED) as site:
         async with site.browser(origin="https://pizza.example") as browser:
