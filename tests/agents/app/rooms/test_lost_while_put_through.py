@@ -8,17 +8,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from livekit import api
 
 from agents.app.words import Words
-from tests.agents.app.rooms.held_call import Held
+from tests.agents.app.rooms.held_call import Held, held_in
 from tests.agents.app.rooms.sip_server import Person, SipServer, sip_server
 from tests.agents.app.rooms.test_phone_calls import SIP, press
 from tests.agents.app.rooms.test_put_through import hears
-from tests.agents.app.serving.processes import Running, clean_environment, started
+from tests.agents.app.serving.processes import Running
 from tests.livekit import LONG_S, Client, LiveKit, until
 from tests.speaking import Speaking, speaking
 
@@ -108,17 +107,8 @@ async def lost_at(
         speaking(client.room) as voice,
     ):
         sip.answers = step is not ringing
-        held = Held(
-            livekit.url,
-            livekit.api_key,
-            livekit.api_secret,
-            sip.url,
-            f"sqlite:///{folder}/orders.db",
-            room_name,
-            f"AJ_{uuid4().hex[:12]}",
-        )
-        command = ("-m", "tests.agents.app.rooms.held_call", held.written())
-        with started(command, clean_environment(folder)) as process:
+        held = held_in(livekit, room_name, folder, sip_url=sip.url)
+        with held.process(folder) as process:
             call = Call(held, client, voice, process, sip, livekit)
             await call.hears("Bella Vista")
             await client.call("say", {"text": "a large Margherita, please"})
