@@ -425,12 +425,15 @@ class Dialogue:
         ends = bool({"done", "place"} & {*understood.intents})
         if pending is not None and pending.code == "unclear" and ends and not understood.settled:
             unheard = (str(pending.facts["words"]),) if pending.facts.get("words") else ()
-            return replace(understood, not_understood=(*understood.not_understood, *unheard))
-        if pending is not None and _still_waits(pending, understood):
+            unheard = (*understood.not_understood, *unheard)
+            return replace(understood, not_understood=unheard, dropped=_left_out(pending))
+        waiting = _to_choose(pending) if pending is not None else None
+        answers = understood if waiting is pending else replace(understood, settled=False)
+        if waiting is not None and _still_waits(waiting, answers):
             if ends:
-                commands = (*_likelier(pending), *understood.commands)
-                return replace(understood, commands=commands, dropped=_left_out(pending))
-            understood = replace(understood, question=_both(understood.question, pending))
+                commands = (*_likelier(waiting), *understood.commands)
+                return replace(understood, commands=commands, dropped=_left_out(waiting))
+            understood = replace(understood, question=_both(understood.question, waiting))
         return understood
 
     def _order_since(self, scene: Scene, before: Words | None) -> OrderSeen:
@@ -590,6 +593,15 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
     return off_menu and nothing_else and (only_asked or (asked is Topic.NAME and written_like_one))
 
 
+def _to_choose(pending: Question) -> Question | None:
+    """Return what waits from the first question on that a guest can only answer by choosing."""
+    asked = (pending, *pending.rest)
+    for at, one in enumerate(asked):
+        if one.code in _TO_CHOOSE or one.code == "which_line":
+            return pending if at == 0 else replace(one, rest=asked[at + 1 :])
+    return None
+
+
 def _still_waits(pending: Question, understood: Understanding) -> bool:
     """Whether the guest neither answered what was to be chosen nor gave it up."""
     name = pending.draft.fields.get("name") if pending.draft is not None else None
@@ -642,9 +654,13 @@ def _asked_again(pending: Question, understood: Understanding) -> bool:
         return False
     if understood.settled or pending.draft is None:
         return True
-    wishes = [one.draft for one in (question, *question.rest)]
-    name = pending.draft.fields.get("name")
-    return any(one is None or one.fields.get("name") == name for one in wishes)
+    return any(_about(one) == _about(pending) for one in (question, *question.rest))
+
+
+def _about(question: Question) -> tuple[Any, Any]:
+    """Name the thing that a question is about: by its name, or else by the guest's words."""
+    name = question.draft.fields.get("name") if question.draft is not None else None
+    return name, None if name is not None else question.facts.get("words")
 
 
 def _both(question: Question | None, pending: Question) -> Question:
