@@ -34,6 +34,8 @@ class Call:
     process: Running
     sip: SipServer
     livekit: LiveKit
+    their_room: str = ""
+    """The room of the person, once the agent is lost."""
 
     async def hears(self, words: str) -> None:
         await until(lambda: any(words in one for one in self.client.said), what=words)
@@ -48,14 +50,18 @@ class Call:
         """What the room says of their transfer."""
         return self.client.room.local_participant.attributes.get("bella.transfer", "")
 
-    async def rooms(self) -> list[str]:
-        """The caller's room, and others of this call."""
-        async with self.livekit.api() as server:
-            found = await server.room.list_rooms(api.ListRoomsRequest())
-        return [one.name for one in found.rooms if one.name.startswith(self.held.room)]
+    async def their_room_is_closed(self) -> None:
+        """Wait until the room is gone that the person was called into."""
+        theirs = api.ListRoomsRequest(names=[self.their_room])
+        async with asyncio.timeout(LONG_S), self.livekit.api() as server:
+            while True:
+                if not (await server.room.list_rooms(theirs)).rooms:
+                    return
+                await asyncio.sleep(0.05)
 
     async def killed(self) -> None:
         """Kill the process, and remove what is left of it in the room, as a worker does."""
+        self.their_room = self.marked
         os.killpg(self.process.pid, signal.SIGKILL)
         await self.process.ends()
         gone = api.RoomParticipantIdentity(room=self.held.room, identity=f"agent-{self.held.job}")
@@ -139,8 +145,8 @@ async def test_the_next_agent_says_that_it_broke_off_and_nobody_is_left_in_a_roo
             await call.hears(Words().transfer_lost)
             if before is not None:
                 await until(lambda: "disconnected" in before.client.connection, what="the end")
-            await until(lambda: not call.marked, what="the end of the mark")
-            assert await call.rooms() == [room_name]
+            await until(lambda: call.marked != call.their_room, what="the end of the mark")
+            await call.their_room_is_closed()
             await goes_on(call, lambda: agent.call._conversation)
             state = agent.call._conversation.call.state  # type: ignore[union-attr]
             assert state.person_wanted is True
