@@ -7,6 +7,7 @@ from typing import Any
 from bella_vista.local.english.sentences import joined, line_words, listed, number, say, some
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.meaning import Asked, minor
+from bella_vista.local.understanding.questions import lists
 from state.allergens import (
     allergens_met,
     dishes_with,
@@ -61,6 +62,8 @@ class Answers:
                 return self._allergens(asked, order)
             case "diets":
                 return self._diets(asked)
+            case "menu" if asked.aspect:
+                return self._among(asked)
             case "menu" if asked.words == "like":
                 return self._like(subject)
             case "section":
@@ -244,6 +247,18 @@ class Answers:
         most = max((score for score, _ in shared), default=0)
         near = [dish.name for score, dish in shared if score == most][:3]
         return say("like several", name=item.name, others=near) or say("like nothing")
+
+    def _among(self, asked: Asked) -> str:
+        """Name the dishes that have an ingredient, or those that do not."""
+        words, having = str(asked.words), asked.aspect == "with"
+        names = [
+            dish.name
+            for dish in self._menu.dishes
+            if dish.available
+            and asked.subject in (None, dish.section)
+            and lists(dish, words) is having
+        ]
+        return say("among" if having else "among without", words=words, names=names)
 
     def _told(self, dish: Dish) -> frozenset[str]:
         told = (dish.name, dish.description or "", *dish.contains, *dish.options)

@@ -1,6 +1,8 @@
 """The restaurant's page in a real browser: real rooms, agents and web server, and no key."""
 
+import asyncio
 import gzip
+import json
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from tests.agents.app.rooms.restaurant_worker import Restaurant, Worker
 from tests.agents.app.web.conftest import HASH, PASSWORD
 from tests.agents.app.web.test_command import address, web
 from tests.clients.guest import Browser, Guest, guests
+from tests.clients.toolchain import run_node
 from tests.livekit import LiveKit
 
 # One restaurant, web server and browser serve all guests, so all tests run in one event loop.
@@ -367,6 +370,28 @@ async def test_the_last_order_is_one_tap_away(browser: Browser, url: str) -> Non
     await guest.see(".item output", "2")
 
     assert await guest.texts(".item .name") == ["Tiramisu"]
+
+
+TOKEN_SOURCE = """
+import("livekit-client").then(async ({ TokenSource }) => {
+  const given = await TokenSource.endpoint(process.argv[1]).fetch(JSON.parse(process.argv[2]));
+  console.log(JSON.stringify(given));
+});
+"""
+
+
+@pytest.mark.parametrize("named", [False, True])
+async def test_livekits_own_token_source_gets_a_token(
+    restaurant: Restaurant, url: str, named: bool
+) -> None:
+    """``useSession`` asks by it, with the agent's name or without."""
+    asked = {"participantName": "Ada", **({"agentName": restaurant.agent} if named else {})}
+    endpoint = f"{url}api/token"
+    printed = await asyncio.to_thread(run_node, "-e", TOKEN_SOURCE, endpoint, json.dumps(asked))
+
+    given = json.loads(printed)
+    assert given["serverUrl"].startswith("ws://")
+    assert given["participantToken"].count(".") == 2
 
 
 async def test_the_script_before_start_is_small(built: Path) -> None:

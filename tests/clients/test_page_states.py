@@ -128,6 +128,19 @@ async def test_nothing_is_told_by_a_colour_of_the_page_alone(
     assert await guest.evaluate(knob) != await guest.evaluate(paper)
 
 
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+async def test_nothing_moves_for_a_guest_who_does_not_want_that(
+    stories: str, browser: Browser, motion: str
+) -> None:
+    guest = await browser.guest(reducedMotion=motion)
+    moving = 0
+    for state in STATES:
+        await show(guest, stories, state)
+        moving += await guest.evaluate("document.getAnimations().length")
+
+    assert (moving > 0) == (motion == "no-preference")
+
+
 async def test_text_of_twice_the_size_fits_on_a_phone(stories: str) -> None:
     async with guests("--blink-settings=defaultFontSize=32") as browser:
         found = await faults(browser, stories, "large-text", 390)

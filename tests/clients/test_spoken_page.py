@@ -9,7 +9,7 @@ import pytest
 from tests.agents.app.rooms.restaurant_worker import Restaurant
 from tests.agents.app.web.test_command import address, web
 from tests.clients.guest import Guest, PageError, guests
-from tests.livekit import LiveKit
+from tests.livekit import LiveKit, until
 from tests.sounds import silence, speech_program, spoken, wav
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(600)]
@@ -36,6 +36,13 @@ async def test_a_guest_orders_by_voice_and_hears_the_agents(
         await guest.hear_sound()
         await guest.hear("welcome to Bella Vista")
         await guest.hear_silence()
+        assert len(recordings(tmp_path)) == 1
+        await guest.see("[aria-label=Recording]", "This call is recorded.")
+        assert await guest.axe() == []
+        await guest.shot("spoken-0-recorded")
+        await guest.press("Do not record me")
+        await guest.see(".note", "This call is not recorded.")
+        await until(lambda: not recordings(tmp_path), what="the deletion")
 
         await voice.says("I would like two large Margheritas please", ".item h3", "Margherita")
         await guest.see(".line.by-user .said", "margherita")
@@ -50,10 +57,17 @@ async def test_a_guest_orders_by_voice_and_hears_the_agents(
         assert await browser.complaints() == []
 
 
+def recordings(folder: Path) -> list[Path]:
+    return list(folder.rglob("*.recordings/*/*.wav"))
+
+
 @asynccontextmanager
 async def speaking(restaurant: Restaurant) -> AsyncIterator[None]:
     """Have a worker with speech; it makes its language models first, which takes longer than other starts."""
-    with restaurant.starting(BELLA_VISTA_STT="local", BELLA_VISTA_TTS="local") as worker:
+    settings = {"STT": "local", "TTS": "local", "RECORD_CALLS": "on"}
+    with restaurant.starting(
+        **{f"BELLA_VISTA_{name}": value for name, value in settings.items()}
+    ) as worker:
         await worker.running.says('"worker registered"', seconds=240)
         yield
 

@@ -105,7 +105,7 @@ class RoomConversation(Generic[S, C]):
             process.words_days, (lambda before: None) if kept is None else kept.drop
         )
         self._recording = RoomRecording(
-            recorder, kept, opened.shared.state_id, self._record.recording_refused
+            recorder, kept, opened.shared.state_id, self._on_recording_refused
         )
         self.call.turns.own_answer = self._answer_about_recording
         self._finishing: asyncio.Task[None] | None = None
@@ -137,6 +137,7 @@ class RoomConversation(Generic[S, C]):
             user=user,
             resume_code=code,
             silent=channel == "phone",
+            recording=self._recording if recorder is not None else None,
             touched=self._silence.reset,
         )
         self.call.subscribe(self._on_event)
@@ -283,6 +284,10 @@ class RoomConversation(Generic[S, C]):
             return app.about_recording(self.call, text, recorded=recording.active)
         recording.refuse()
         return app.say_alone(self.call, text, self.words.not_recorded)
+
+    def _on_recording_refused(self) -> None:
+        self._record.recording_refused()
+        self.page.show()
 
     def _turns(self) -> PushToTalk | None:
         return self.call.push_to_talk

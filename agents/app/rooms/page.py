@@ -25,6 +25,7 @@ from agents.handoff import (
     YourTurn,
 )
 from rpc.gateway import Attributes, EndNotices, Subscribers, TurnNotices, View, Views
+from rpc.page import Recording
 from state.shared import Applied
 
 QUIET_S = 1.2
@@ -51,6 +52,7 @@ class Page(Generic[S, C]):
         user: The user's identity.
         resume_code: Resumes the state in another room.
         silent: Whether the user has no client that can be called, as on a telephone.
+        recording: The recording of the call, if it is recorded at first.
         touched: Called when the user has done something on the page.
     """
 
@@ -64,11 +66,13 @@ class Page(Generic[S, C]):
         user: str,
         resume_code: str | None = None,
         silent: bool,
+        recording: Recording | None = None,
         touched: Callable[[], None] = lambda: None,
     ) -> None:
         self._call = call
         self._user = user
         self._resume_code = resume_code
+        self._recording = recording
         self._touched = touched
         self._silent = silent
         self._views = views
@@ -87,7 +91,7 @@ class Page(Generic[S, C]):
         self.show()
 
     def show(self) -> None:
-        """Update the agent's attributes: active agent, version, and the application's own."""
+        """Update the agent's attributes: active agent, version, recording, and the application's own."""
         call, attributes = self._call, self._app.rooms.attributes
         what, none = "rooms.attributes", dict[str, str]()
         own = attempt(what, none, texts_from, what, attributes, call.state)
@@ -97,6 +101,8 @@ class Page(Generic[S, C]):
             **own,
             "version": str(call.shared.version),
         }
+        if self._recording is not None:
+            shown["recorded"] = "true" if self._recording.active else "false"
         prefix = self._app.prefix
         self._attributes.show({f"{prefix}.{name}": value for name, value in shown.items()})
 

@@ -14,7 +14,8 @@ from bella_vista.local.understanding.pieces import WORD, Piece, cut
 from bella_vista.local.understanding.subjects import Subjects, unknown_words
 from bella_vista.local.understanding.tokens import Words, number_at
 from state.allergens import families_of
-from state.menu import Menu
+from state.menu import Dish, Menu
+from state.menu.english import EMPTY
 from state.menu.words import fold, stem, stems
 
 
@@ -87,6 +88,7 @@ class Questions:
             self._named_fact,
             self._price,
             self._hours,
+            self._among,
             self._house,
             self._service,
             self._fact,
@@ -102,6 +104,20 @@ class Questions:
 
     def _total(self, words: Words, things: Sequence[Item]) -> Asked | None:
         return Asked("total") if pattern("asks total").fullmatch(words.said) else None
+
+    def _among(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Read a question for what has an ingredient, or does not: "what pizzas don't have mushrooms"."""
+        found = pattern("asks among").fullmatch(words.said)
+        if found is None:
+            return None
+        what = found["what"] or found["what2"]
+        if families_of(what):
+            return Asked("allergens", allergen=what)
+        if not any(lists(dish, what) for dish in self._menu.dishes):
+            return None
+        section = self._section_in(words, cut(words, self._names))
+        aspect = "without" if found["no"] else "with"
+        return Asked("menu", subject=section, words=what, aspect=aspect)
 
     def _percent(self, words: Words, things: Sequence[Item]) -> Asked | None:
         if pattern("asks percent").fullmatch(words.said) is None:
@@ -485,6 +501,15 @@ def _opened(words: Words) -> Words:
             break
         first += len(found.group().split())
     return words.part(first, len(words.tokens))
+
+
+def lists(dish: Dish, ingredient: str) -> bool:
+    """Whether the menu names an ingredient of a dish."""
+    told = {
+        stem for one in (dish.name, dish.description or "", *dish.contains) for stem in stems(one)
+    }
+    asked = {*stems(ingredient)} - EMPTY
+    return bool(asked) and asked <= told
 
 
 def _asks_for_it(words: Words) -> bool:

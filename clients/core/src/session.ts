@@ -254,10 +254,14 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
    */
   async refuseRecording(): Promise<void> {
     await this.#link.write("refuse_recording", () => ({}), this.#deadline());
-    if (this.#hello === null) return;
+    this.#recordingEnded();
+    this.#update();
+  }
+
+  #recordingEnded(): void {
+    if (!this.#hello?.features.includes("recorded")) return;
     const features = this.#hello.features.filter((one) => one !== "recorded");
     this.#hello = { ...this.#hello, features };
-    this.#update();
   }
 
   async #control(method: string, payload: Payload = {}): Promise<void> {
@@ -523,6 +527,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     const version = Number(named("version") ?? this.#activeSince) || 0;
     this.#heardOf(version);
     this.#noteAgent(named("active_agent"), version);
+    if (named("recorded") === "false") this.#recordingEnded(); // the user has said so
     if (this.#store.missedSomething && this.#link.phase === "met") {
       setTimeout(() => void this.#catchUp(), this.#limits.pause);
     }

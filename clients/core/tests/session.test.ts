@@ -969,6 +969,16 @@ describe("a call that is recorded", () => {
     ]);
   });
 
+  test("a refusal by words is seen as well", async () => {
+    const room = basketRoom();
+    room.hello = { features: ["recorded"] };
+    const { look } = await joined(room);
+    room.attributes({ "basket.recorded": "true" });
+    expect(look().features).toEqual(["recorded"]);
+    room.attributes({ "basket.recorded": "false" });
+    expect(look().features).toEqual([]);
+  });
+
   test("a refusal that is not heard is told", async () => {
     const room = basketRoom();
     room.hello = { features: ["recorded"] };

@@ -1,8 +1,13 @@
 // @vitest-environment jsdom
-import { RoomContext, useTranscriptions } from "@livekit/components-react";
+import {
+  RoomContext,
+  SessionProvider,
+  useSession,
+  useTranscriptions,
+} from "@livekit/components-react";
 import { act, cleanup, render } from "@testing-library/react";
 import type { App } from "@typed-handoffs/client";
-import { Room } from "livekit-client";
+import { Room, TokenSource } from "livekit-client";
 import { StrictMode } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import { useSnapshot } from "../src/index.js";
@@ -59,3 +64,34 @@ test.each([true, false])(
     errors.mockRestore();
   },
 );
+
+const tokens = TokenSource.literal({ serverUrl: "ws://127.0.0.1:9", participantToken: "token" });
+
+test("it works in the room of LiveKit's SessionProvider", async () => {
+  const errors = vi.spyOn(console, "error");
+  let room: Room | undefined;
+  function Page() {
+    const session = useSession(tokens);
+    room = session.room;
+    return (
+      <SessionProvider session={session}>
+        <RoomAgentSessionProvider app={app}>
+          <Status />
+          <Captions />
+        </RoomAgentSessionProvider>
+      </SessionProvider>
+    );
+  }
+  const { unmount } = render(
+    <StrictMode>
+      <Page />
+    </StrictMode>,
+  );
+  await act(async () => {});
+  expect(document.body.textContent).toContain("connecting");
+  expect(() => room?.registerRpcMethod("call_ended", async () => "")).toThrow("already registered");
+  unmount();
+  room?.registerRpcMethod("call_ended", async () => "");
+  expect(errors).not.toHaveBeenCalled();
+  errors.mockRestore();
+});

@@ -39,6 +39,14 @@ test("a guest refuses the recording, also after it did not get through", async (
   expect(room.calls.filter(({ method }) => method === "refuse_recording")).toHaveLength(1);
 });
 
+test("a guest who refuses by words reads that it counts, and keeps the focus", async () => {
+  const room = await shown(["recorded"]);
+  room.attributes({ "bella.recorded": "false" });
+  await screen.findByText(/is not recorded/);
+  expect(document.activeElement).toBe(document.body);
+  expect(screen.queryByRole("button")).toBeNull();
+});
+
 test("where nothing is recorded nothing is said of it", async () => {
   await shown([]);
   expect(screen.queryByText(/record/)).toBeNull();

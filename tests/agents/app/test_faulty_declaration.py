@@ -470,7 +470,7 @@ async def test_a_call_that_cannot_be_served_is_rejected_with_a_sentence(
     process = SimpleNamespace(userdata={})
     application = App(**{**GIVEN, "policy": broken})
 
-    _prepare(application, cast("JobProcess", process))  # keeps the process for its user
+    _prepare(application, (), cast("JobProcess", process))  # keeps the process for its user
     await serve_room(cast("JobContext", SimpleNamespace(proc=process)), application)
 
     assert rejected == [Words().not_set_up]

@@ -8,13 +8,15 @@ export function Recording() {
   const words = useTexts().recording;
   const { session } = usePage();
   const recorded = useNow().features.includes("recorded");
-  const [refusal, setRefusal] = useState<"none" | "asked" | "failed" | "done">("none");
+  const [refusal, setRefusal] = useState<"none" | "asked" | "failed">("none");
   const told = useRef<HTMLParagraphElement>(null);
-  const done = refusal === "done" && !recorded;
+  const [wasRecorded, setWasRecorded] = useState(recorded);
+  if (recorded && !wasRecorded) setWasRecorded(true);
+  const done = wasRecorded && !recorded; // by the button, or by words
   // The button has gone: a keyboard goes on from what stands in its place.
   useEffect(() => {
-    if (done) told.current?.focus();
-  }, [done]);
+    if (done && refusal === "asked") told.current?.focus();
+  }, [done, refusal]);
   if (done)
     return (
       <p className="note soft" role="status" tabIndex={-1} ref={told}>
@@ -26,7 +28,6 @@ export function Recording() {
     setRefusal("asked");
     try {
       await session.refuseRecording();
-      setRefusal("done");
     } catch {
       setRefusal("failed");
     }

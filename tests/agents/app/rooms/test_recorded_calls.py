@@ -19,7 +19,7 @@ from tests.agents.app.rooms.conftest import Calls, Changed
 from tests.agents.app.rooms.held_call import held_in
 from tests.agents.app.rooms.test_phone_calls import SIP
 from tests.agents.app.rooms.test_speech import answered, speech
-from tests.livekit import LiveKit, until
+from tests.livekit import Client, LiveKit, until
 from tests.speaking import speaking
 from tests.stored_orders import list_orders, open_store
 
@@ -36,7 +36,7 @@ async def test_both_sides_of_a_call_are_recorded_after_the_notice(
         calls.agent(room_name, house=house) as agent,
     ):
         await until(partial(answered, agent, 0), what="the greeting")
-        assert Words().recorded in " ".join(guest.said)
+        await until(lambda: Words().recorded in " ".join(guest.said), what="the notice")
         talk = agent.call._conversation
         assert talk is not None
         for number in range(2):
@@ -66,13 +66,13 @@ async def test_of_a_call_whose_process_is_killed_the_recording_can_be_played_and
             await until(lambda: "Bella Vista" in " ".join(guest.said), what="the greeting")
             await until(lambda: ada.heard_s > 0.05 and not ada.hears, what="its end")
             await ada.says(0)
-            await until(lambda: recorded(folder, 0), what="the guest in the recording")
+            await until(lambda: is_recorded(folder, 0), what="the guest in the recording")
             await ada.says(1)  # what is not settled is in memory only
             os.kill(process.pid, signal.SIGKILL)
             await process.ends()
 
-    assert recorded(folder, 0)
-    assert recorded(folder, 1)
+    assert is_recorded(folder, 0)
+    assert is_recorded(folder, 1)
     async with open_store(held.database, "bella-vista") as store:
         (order,) = [one.state for one in await list_orders(store, 10)]
         assert order is not None
@@ -80,13 +80,18 @@ async def test_of_a_call_whose_process_is_killed_the_recording_can_be_played_and
     assert "Hi, I am Ada" in said
 
 
-def recorded(folder: Path, side: int) -> bool:
+def is_recorded(folder: Path, side: int) -> bool:
     """Whether a side has sound in the only recording: the user 0, the agents 1."""
     for file in folder.glob("*/*.wav"):
         with wave.open(str(file), "rb") as recording:
             both = array("h", recording.readframes(recording.getnframes()))
         return sum(abs(one) > 500 for one in both[side::2]) > 0.1 * RATE
     return False
+
+
+def recorded(guest: Client) -> str | None:
+    """What the agent's attribute says."""
+    return guest.agents()[-1].attributes.get("bella.recorded")
 
 
 async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
@@ -111,10 +116,12 @@ async def test_a_guest_who_refuses_is_not_recorded_and_nothing_is_kept(
                 orders = [order_id]
                 code = {"resume_code": (await guest.call("hello"))["resume_code"]}
                 assert len(files_of(tmp_path / "calls", order_id)) == 1
+                await until(lambda: recorded(guest) == "true")
                 await guest.call("say", {"text": "Is this call being recorded?"})
                 await until(lambda: Words().is_recorded in " ".join(guest.said))
                 await guest.call("say", {"text": "Please don't record me."})
                 await until(lambda: Words().not_recorded in " ".join(guest.said))
+                await until(lambda: recorded(guest) == "false")
                 await guest.call("say", {"text": "Are you still recording this?"})
                 await until(lambda: Words().is_not_recorded in " ".join(guest.said))
             else:
@@ -144,6 +151,7 @@ async def test_a_page_refuses_the_recording_and_nothing_is_kept(
         for _ in range(2):  # a repeat changes nothing
             assert await Checked(guest).call("refuse_recording") == {"ok": True}
         assert "recorded" not in (await guest.hello())["features"]
+        await until(lambda: recorded(guest) == "false")
         await guest.call("say", {"text": "Are you still recording this?"})
         await until(lambda: Words().is_not_recorded in " ".join(guest.said))
         await until(lambda: not files_of(tmp_path / "calls", hello["order_id"]))
