@@ -624,8 +624,9 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     # A bare yes to "which one do you mean?" says nothing.
     unsaid = pending.code == "which_line" and understood.intents == ("yes",)
     # A line that cannot be changed as was said stays as it is: the guest has been told so.
-    draft = pending.draft
-    kept = pending.code == "choice_not_possible" and draft and draft.op == "change_item"
+    changes = pending.draft is not None and pending.draft.op == "change_item"
+    changes = changes or bool(pending.facts.get("source"))
+    kept = pending.code == "choice_not_possible" and changes
     waits = unsaid or (pending.code in _TO_CHOOSE and not kept)
     return (
         waits

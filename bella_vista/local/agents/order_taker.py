@@ -195,8 +195,9 @@ def _suggested(now: Situation) -> list[ToolCall]:
     if now.meant("age"):
         return []  # "yes, I am over twenty one"
     offers = (one.offer for one in now.menu.suggestions)
-    name = next(one for one in offers if say("ask suggestion", offer=one) in now.scene.last_said)
-    return [call("add_item", name=name, quantity=1, modifications=[])]
+    said = (one for one in offers if say("ask suggestion", offer=one) in now.scene.last_said)
+    name = next(said, None)  # something else may have been said since
+    return [] if name is None else [call("add_item", name=name, quantity=1, modifications=[])]
 
 
 def _next_call(now: Situation) -> Sequence[ToolCall]:

@@ -117,6 +117,7 @@ def lattice(
                 found = Passed(PASSED["small"], "common")  # the inch of "six inch"
         passed.append(found)
     _counted_strange(passed, edges, tokens)
+    _measured(passed, edges, tokens)
     return Lattice(tokens, edges, passed)
 
 
@@ -137,6 +138,23 @@ def _counted_strange(
             )
             if last > end and over:
                 for place in range(at, end):
+                    passed[place] = Passed(0.0, "food")
+
+
+def _measured(passed: list[Passed], edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    """Let a number before a measure that the menu does not have count nothing: "a 16 oz coke"."""
+    for at, here in enumerate(edges):
+        for edge in [one for one in here if one.does == "number" and one.end < len(tokens)]:
+            measure = tokens[edge.end]
+            sold = any(
+                e.does == "size" and e.words in (measure.word, measure.stem)
+                for e in edges[edge.end]
+            )
+            whole = any(one.end > edge.end for one in here if one.does != "number")
+            if measure.word in words_of("measures") and not (sold or whole):
+                here.remove(edge)
+                edges[edge.end] = []
+                for place in range(at, edge.end + 1):
                     passed[place] = Passed(0.0, "food")
 
 

@@ -8,17 +8,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from livekit import api
 
 from agents.app.words import Words
-from tests.agents.app.rooms.held_call import Held
+from tests.agents.app.rooms.held_call import Held, held_in
 from tests.agents.app.rooms.sip_server import Person, SipServer, sip_server
 from tests.agents.app.rooms.test_phone_calls import SIP, press
 from tests.agents.app.rooms.test_put_through import hears
-from tests.agents.app.serving.processes import Running, clean_environment, started
+from tests.agents.app.serving.processes import Running
 from tests.livekit import LONG_S, Client, LiveKit, until
 from tests.speaking import Speaking, speaking
 
@@ -35,6 +34,8 @@ class Call:
     process: Running
     sip: SipServer
     livekit: LiveKit
+    their_room: str = ""
+    """The room of the person, once the agent is lost."""
 
     async def hears(self, words: str) -> None:
         await until(lambda: any(words in one for one in self.client.said), what=words)
@@ -49,14 +50,18 @@ class Call:
         """What the room says of their transfer."""
         return self.client.room.local_participant.attributes.get("bella.transfer", "")
 
-    async def rooms(self) -> list[str]:
-        """The caller's room, and others of this call."""
-        async with self.livekit.api() as server:
-            found = await server.room.list_rooms(api.ListRoomsRequest())
-        return [one.name for one in found.rooms if one.name.startswith(self.held.room)]
+    async def their_room_is_closed(self) -> None:
+        """Wait until the room is gone that the person was called into."""
+        theirs = api.ListRoomsRequest(names=[self.their_room])
+        async with asyncio.timeout(LONG_S), self.livekit.api() as server:
+            while True:
+                if not (await server.room.list_rooms(theirs)).rooms:
+                    return
+                await asyncio.sleep(0.05)
 
     async def killed(self) -> None:
         """Kill the process, and remove what is left of it in the room, as a worker does."""
+        self.their_room = self.marked
         os.killpg(self.process.pid, signal.SIGKILL)
         await self.process.ends()
         gone = api.RoomParticipantIdentity(room=self.held.room, identity=f"agent-{self.held.job}")
@@ -108,17 +113,8 @@ async def lost_at(
         speaking(client.room) as voice,
     ):
         sip.answers = step is not ringing
-        held = Held(
-            livekit.url,
-            livekit.api_key,
-            livekit.api_secret,
-            sip.url,
-            f"sqlite:///{folder}/orders.db",
-            room_name,
-            f"AJ_{uuid4().hex[:12]}",
-        )
-        command = ("-m", "tests.agents.app.rooms.held_call", held.written())
-        with started(command, clean_environment(folder)) as process:
+        held = held_in(livekit, room_name, folder, sip_url=sip.url)
+        with held.process(folder) as process:
             call = Call(held, client, voice, process, sip, livekit)
             await call.hears("Bella Vista")
             await client.call("say", {"text": "a large Margherita, please"})
@@ -149,8 +145,8 @@ async def test_the_next_agent_says_that_it_broke_off_and_nobody_is_left_in_a_roo
             await call.hears(Words().transfer_lost)
             if before is not None:
                 await until(lambda: "disconnected" in before.client.connection, what="the end")
-            await until(lambda: not call.marked, what="the end of the mark")
-            assert await call.rooms() == [room_name]
+            await until(lambda: call.marked != call.their_room, what="the end of the mark")
+            await call.their_room_is_closed()
             await goes_on(call, lambda: agent.call._conversation)
             state = agent.call._conversation.call.state  # type: ignore[union-attr]
             assert state.person_wanted is True

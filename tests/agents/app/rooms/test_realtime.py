@@ -14,6 +14,7 @@ from agents.app.rooms.media import Media
 from agents.handoff import turns_by
 from agents.testing import ToneTTS, ToneVAD
 from agents.testing.providers import Answer, Providers, Utterance, calls, says
+from tests.agents.app.models.openai.talking import WHOLE_ORDER, script
 from tests.agents.app.rooms.conftest import Agent, Calls, Changed
 from tests.livekit import LiveKit, is_turn, until
 from tests.speaking import speaking
@@ -102,6 +103,38 @@ async def test_the_model_hears_orders_hands_over_and_is_refused(
 
 def _calls(name: str, arguments: dict[str, Any]) -> Answer:
     return calls((name, arguments))
+
+
+@pytest.mark.timeout(180)  # nine spoken turns, and a busy machine takes its time
+async def test_an_order_goes_from_the_greeting_to_the_goodbye(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+) -> None:
+    goodbye = Answer(say="Goodbye.", calls=_calls("end_call", {}).calls)
+    hears = [*(words for words, _ in WHOLE_ORDER), "that was all, bye"]
+    replies = [*script(), goodbye]
+    async with Providers(replies, hears=hears, key="test-key").running() as server:
+        async with (
+            livekit.joined(room_name) as guest,
+            speaking(guest.room) as ada,
+            calls.agent(room_name, house=house_of(changed, server)) as agent,
+        ):
+            await until(partial(answered, agent, 0), what="the greeting")
+            for number in range(len(WHOLE_ORDER)):
+                await ada.says(number)
+                await until(partial(answered, agent, number + 1), what="the answer")
+            await ada.says(len(WHOLE_ORDER))
+            await until(lambda: guest.ends, what="the end of the call")
+            state = state_of(agent)
+
+    assert (state.stage, state.customer_name, state.feedback_rating) == ("placed", "Ada", 5)
+    assert [(line.quantity, line.modifications) for line in state.order_items] == [
+        (1, ()),
+        (1, ("no basil",)),
+    ]
+    assert [one["reason"] for one in guest.ends] == ["agent_ended"]
+    assert "Goodbye." in guest.said
+    assert server.faults == []
+    assert len(server.requests) == len(replies)
 
 
 async def test_a_lost_connection_is_made_again_with_the_whole_conversation(

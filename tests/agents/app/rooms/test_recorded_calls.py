@@ -1,10 +1,14 @@
 """A spoken call in a room that is recorded, and one whose guest does not want that."""
 
+import os
+import signal
 import wave
 from array import array
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from agents.app.recordings import RATE, Recordings, files_of
 from agents.app.rooms.media import Media
@@ -12,9 +16,12 @@ from agents.app.words import Words
 from agents.testing import ToneTTS
 from tests.agents.app.rooms.checked_client import Checked
 from tests.agents.app.rooms.conftest import Calls, Changed
+from tests.agents.app.rooms.held_call import held_in
+from tests.agents.app.rooms.test_phone_calls import SIP
 from tests.agents.app.rooms.test_speech import answered, speech
 from tests.livekit import Client, LiveKit, until
 from tests.speaking import speaking
+from tests.stored_orders import list_orders, open_store
 
 
 async def test_both_sides_of_a_call_are_recorded_after_the_notice(
@@ -42,6 +49,44 @@ async def test_both_sides_of_a_call_are_recorded_after_the_notice(
         both = array("h", recording.readframes(recording.getnframes()))
     for side in (both[0::2], both[1::2]):
         assert sum(abs(one) > 500 for one in side) > 0.1 * RATE
+
+
+@pytest.mark.processes
+@pytest.mark.timeout(120)  # a process is started, and a busy machine takes its time
+async def test_of_a_call_whose_process_is_killed_the_recording_can_be_played_and_the_words_be_read(
+    livekit: LiveKit, room_name: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "calls"
+    held = held_in(livekit, room_name, tmp_path, recordings=str(folder))
+    async with (
+        livekit.joined(room_name, kind="sip", attributes=SIP) as guest,
+        speaking(guest.room) as ada,
+    ):
+        with held.process(tmp_path) as process:
+            await until(lambda: "Bella Vista" in " ".join(guest.said), what="the greeting")
+            await until(lambda: ada.heard_s > 0.05 and not ada.hears, what="its end")
+            await ada.says(0)
+            await until(lambda: is_recorded(folder, 0), what="the guest in the recording")
+            await ada.says(1)  # what is not settled is in memory only
+            os.kill(process.pid, signal.SIGKILL)
+            await process.ends()
+
+    assert is_recorded(folder, 0)
+    assert is_recorded(folder, 1)
+    async with open_store(held.database, "bella-vista") as store:
+        (order,) = [one.state for one in await list_orders(store, 10)]
+        assert order is not None
+        said = [one.text for one in await store.said(order.order_id)]
+    assert "Hi, I am Ada" in said
+
+
+def is_recorded(folder: Path, side: int) -> bool:
+    """Whether a side has sound in the only recording: the user 0, the agents 1."""
+    for file in folder.glob("*/*.wav"):
+        with wave.open(str(file), "rb") as recording:
+            both = array("h", recording.readframes(recording.getnframes()))
+        return sum(abs(one) > 500 for one in both[side::2]) > 0.1 * RATE
+    return False
 
 
 def recorded(guest: Client) -> str | None:
