@@ -132,6 +132,7 @@ _IN_REAL_TIME = (
 )
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test that needs a server or a process, give it time, and say which tests run one by one.
 
