@@ -410,7 +410,7 @@ class Answers:
                 **({"delivery": delivery.lead_minutes} if delivery is not None else {}),
             }
             if is_open(self._house, now):
-                return say("wait", **lead)
+                return say("wait times", **lead)
             times = ((one, earliest(self._house, one, now)) for one in KINDS if one in lead)
             return say("wait closed", **{one: said_time(at, now) for one, at in times})
         if delivery is None:

@@ -63,13 +63,19 @@ def _expanded(text: str) -> str:
 
 @cache
 def blocks(name: str, language: str = "en") -> Mapping[str, Sequence[str]]:
-    """Return the lines of every block of a file of English."""
+    """Return the lines of every block of a file of English.
+
+    Raises:
+        ValueError: Two blocks have one name.
+    """
     text = files("state.language").joinpath(language, f"{name}.txt").read_text("utf-8")
     found: dict[str, list[str]] = {}
     block: list[str] = []
     for line in text.splitlines():
         if line.startswith("[") and line.endswith("]"):
-            block = found.setdefault(line[1:-1], [])
+            if line[1:-1] in found:
+                raise ValueError(f"{name}.txt has two blocks [{line[1:-1]}]")
+            block = found[line[1:-1]] = []
         elif line.strip() and not line.startswith("#"):
             block.append(line)
     return found
