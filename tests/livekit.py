@@ -21,6 +21,7 @@ from livekit import api, rtc
 
 from agents.app.livekit_server import LocalServer
 from agents.app.testing import livekit_program
+from agents.handoff.livekit_workarounds import connect
 from agents.testing import waiting
 
 Kind = Literal["standard", "sip", "agent", "ingress", "egress"]
@@ -337,7 +338,7 @@ class LiveKit:
         allowed |= grants or {}
         token = self.token(room, identity, attributes=said, kind=kind, grants=allowed)
         client = Client(rtc.Room(), identity)
-        await client.room.connect(self.url, token)
+        await connect(client.room, self.url, token)
         try:
             client.offer(*offers)
             yield client

@@ -39,6 +39,7 @@ from agents.app.rooms.room_job import RoomJob
 from agents.app.settings import AppSettings
 from agents.app.states import new_state, open_store, resume_state
 from agents.handoff import Call
+from agents.handoff.livekit_workarounds import connect
 from agents.testing import Clock, Conversation, Ids, ScriptedLLM, Step
 from rpc.gateway import cap_incoming
 from state.shared import SharedState, SqlStore
@@ -185,8 +186,8 @@ class AppUnderTest(Generic[S, C]):
                 await served.acquire_lease()
                 served.attach()
                 cap_incoming(agent_room)
-                await agent_room.connect(
-                    server.url, _token(server, name, f"agent-{job}", agent=True)
+                await connect(
+                    agent_room, server.url, _token(server, name, f"agent-{job}", agent=True)
                 )
                 running = asyncio.create_task(served.run())
                 await room.join(server.url, _token(server, name, user))
@@ -245,7 +246,7 @@ class RoomUnderTest:
 
     async def join(self, url: str, token: str) -> None:
         """Join the room and wait for the greeting."""
-        await self._client.room.connect(url, token)
+        await connect(self._client.room, url, token)
         self._client.take_notices()
         self.hello = await self._client.meet()
         await self._turn(0)

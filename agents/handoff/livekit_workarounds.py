@@ -1,4 +1,4 @@
-"""Workarounds for livekit-agents 1.8.9: its history, events, cancellation, interruptions, retries, load."""
+"""Workarounds for livekit-agents 1.8.9 and livekit rtc 1.1.21: history, events, cancellation, interruptions, retries."""
 
 import asyncio
 import inspect
@@ -21,7 +21,7 @@ from livekit.agents.voice.transcription._speaking_rate import (
     SpeakingRateDetector,
     SpeakingRateStream,
 )
-from livekit.rtc import EventEmitter
+from livekit.rtc import EventEmitter, Room
 from opentelemetry.trace import Span
 
 logger = logging.getLogger(__name__)
@@ -58,6 +58,25 @@ def is_cancelled(error: BaseException) -> bool:
     """Whether the current task is being cancelled, not only something it awaited."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+async def connect(room: Room, url: str, token: str) -> None:
+    """Connect to a room; when cancelled, leave it before the cancellation goes on.
+
+    livekit's native side waits 15 s for the end of a ``Room.connect`` that was cancelled, and then has
+    the process terminated (livekit/python-sdks issue 784, SIGTERM). So the connection is made to its end.
+
+    Raises:
+        ConnectError: The connection failed.
+    """
+    connecting = asyncio.ensure_future(room.connect(url, token))
+    try:
+        await asyncio.shield(connecting)
+    except asyncio.CancelledError:
+        await asyncio.wait((connecting,))
+        if not connecting.cancelled() and connecting.exception() is None:
+            await room.disconnect()
+        raise
 
 
 def keep_raw_replies_out_of_traces() -> None:

@@ -12,6 +12,7 @@ from livekit import api, rtc
 
 from agents.app.faults import InputError
 from agents.app.settings import AppSettings
+from agents.handoff.livekit_workarounds import connect
 
 ROOM_MARGIN_S = 30
 """How much longer than the grace time the server keeps a room whose user has left, in seconds."""
@@ -79,7 +80,7 @@ class RoomAccess:
         token = api.AccessToken(*self._keys()).with_identity(identity)
         token = token.with_grants(api.VideoGrants(room_join=True, room=name))
         try:
-            await room.connect(self.url, token.to_jwt())
+            await connect(room, self.url, token.to_jwt())
         except rtc.ConnectError as error:
             if "401" in error.message:  # livekit 1.1.21 gives no other indication
                 raise KeysRefused from None

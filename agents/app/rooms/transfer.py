@@ -26,6 +26,7 @@ from agents.app.rooms.conversation import RoomConversation
 from agents.app.rooms.phone import MOVED_S, end_line, transfer
 from agents.app.rooms.rejection import send_transcription
 from agents.app.words import Words
+from agents.handoff.livekit_workarounds import connect
 from state.shared import SharedState
 
 T = TypeVar("T")
@@ -383,7 +384,7 @@ class WarmTransfer:
         )
         async with asyncio.timeout(JOIN_S):
             await server.api.room.create_room(room)
-            await self._theirs.connect(server.url, self._token())
+            await connect(self._theirs, server.url, self._token())
             published = await _publish(self._theirs, self._source, "summary")
         call = api.CreateSIPParticipantRequest(
             sip_trunk_id=server.trunk,

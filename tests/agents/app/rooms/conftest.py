@@ -18,6 +18,7 @@ from agents.app.rooms.media import Media
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.room_job import RoomJob
 from agents.app.rooms.transfer import PhoneServer
+from agents.handoff.livekit_workarounds import connect
 from bella_vista.app import APP
 from bella_vista.local.model import LocalLLM
 from bella_vista.menus import menu_file
@@ -89,7 +90,7 @@ class Calls:
                 kind="agent",
                 grants={"can_update_own_metadata": True, "agent": True},
             )
-            await room.connect(self.livekit.url, token)
+            await connect(room, self.livekit.url, token)
             held = asyncio.create_task(call.run())
             try:
                 yield Agent(call, room, held)
