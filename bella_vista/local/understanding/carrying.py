@@ -281,13 +281,10 @@ def _move(out: Outcome, said: Said) -> None:
         out.not_found(said)
         return
     goal = targets(out, replace(said, verb="change"))
-    old = [item for item in out.made_with(out.things, about.options) if item not in goal]
-    if len(old) != 1 or len(goal) != 1:
+    if len(goal) != 1 or not out.leaves_other(about.options, goal):
         out.penalty += NOT_THERE
         out.not_found(said)
         return
-    out.give_way(old[0], about.options)
-    out.touch(old[0])
     out.change_each(about, goal)
 
 

@@ -147,11 +147,8 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
             out.not_found(replace(become, words=become.options[0].entity.words))
             return  # "no olives on anything", and there are none
         found = able or found
-    if said.instead and (said.on or said.ref == "other"):
-        others = [i for i in out.made_with(out.things, become.options) if i not in found]
-        if become.options and len(others) == 1:
-            out.give_way(others[0], become.options)  # "put the egg on the melt instead"
-            out.touch(others[0])
+    if said.instead and said.on and become.options:
+        out.leaves_other(become.options, found)  # "put the egg on the melt instead"
     which = count is None or said.ref == "of-them"
     if several(said, found) and which and out.ask_which(said, found):
         return

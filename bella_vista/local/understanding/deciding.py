@@ -248,7 +248,7 @@ class Deciding:
         said, _ = items(best.reading)
         if any(one.partial for one in said):
             return
-        restates = words.tokens[0].word in words_of("sums up")
+        restates = any(one.word in words_of("sums up") for one in words.tokens[:1])
         rival = in_all(meant, said, known, self.index, restates=restates)
         question = either(meant, rival, known, self._accounting.held, together=True)
         if question is not None:

@@ -500,6 +500,14 @@ class Outcome:
         there = [self._gives_way(item, one.entity.words, for_) for one in options]
         return all(there)
 
+    def leaves_other(self, options: Sequence[Option], goal: Sequence[Item]) -> bool:
+        """Take options off the only other thing that has them; returns whether there is one."""
+        had = [item for item in self.made_with(self.things, options) if item not in goal]
+        if len(had) == 1:
+            self.give_way(had[0], options)
+            self.touch(had[0])
+        return len(had) == 1
+
     def _gives_way(self, item: Item, words: str, for_: Sequence[str]) -> bool:
         gone = [
             at
