@@ -75,6 +75,10 @@ SPELLED = {
     "reg": "regular",
     "dbl": "double",
     "choc": "chocolate",
+    "chix": "chicken",
+    "chz": "cheese",
+    "sammich": "sandwich",
+    "sandwhich": "sandwich",
     "shrooms": "mushrooms",
 }
 """Short forms written out, so that a pattern need not know them."""

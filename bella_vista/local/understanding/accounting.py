@@ -177,6 +177,9 @@ class Accounting:
                 return said.words
             turned = turned or found  # "ketchup on the sandwich", which is called otherwise
             found = turned if about.head is None else found
+        if said.become is not None and said.size is not None and not about.size:
+            if not any(self.held.sized(line, said.size) for line in lines):
+                return said.size.words  # "as a double, and no pickles on the other one"
         if said.lines and about.described:
             found = [line for line in found if not line.id or line.id in said.lines]
         if about.head is not None:
@@ -212,11 +215,14 @@ class Accounting:
             undone = note.startswith("not ") and any(line.before != line.things for line in found)
             if not undone and not any(note in line.note for line in lines):
                 return note
+        for option in about.options:
+            if option.sole and not any(self.held.alone(line, option) for line in found):
+                return option.words
         options = [one for one in about.options if not set(stems(one.entity.words)) <= asked]
         if said.definite and len(options) > 1 and not said.article:
             options = options[self._telling(options, found) :]
         if about.head is None:  # "two buns, one pork belly and one tofu"
-            new = [line for line in found if not line.had]
+            new = [line for line in found if not line.had or line.renamed]
             options = [one for one in options if not any(only_called(line, one) for line in new)]
         named = found
         size = about.size

@@ -17,7 +17,7 @@ from bella_vista.local.understanding.grammar import AND, COMMA, ON, THE
 from bella_vista.local.understanding.instead import instead_of, means_another, moved_from
 from bella_vista.local.understanding.naming import name_dish
 from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
-from bella_vista.local.understanding.reading import Said, deal_sizes
+from bella_vista.local.understanding.reading import Option, Said, deal_sizes
 from bella_vista.local.understanding.removing import remove, spare
 from bella_vista.local.understanding.shares import some_of
 from bella_vista.local.understanding.targets import targets
@@ -74,7 +74,11 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
 
 def _share(out: Outcome, reading: Sequence[Said]) -> None:
     """Say of both what is said of one: "bacon on the burger and the hot dog"."""
+    for before, it, said in zip(reading, reading[1:], reading[2:], strict=False):
+        _put_elsewhere(before, it, said)
     for before, said in pairwise(reading):
+        _narrow(before, said)
+        _comes_beside(out, before, said)
         if not before.on or before.become is None:
             continue
         if said.verb == "remove" and _lacks(out, said, before.become):
@@ -87,6 +91,41 @@ def _share(out: Outcome, reading: Sequence[Said]) -> None:
         if named and after.joint in (AND, COMMA) and not after.on:
             said.become = after.become or replace(after, head=None, ref="")
             said.verb = after.verb or "change"
+
+
+def _put_elsewhere(before: Said, it: Said, said: Said) -> None:
+    """Put what was left off one thing on another: "take ham off the melt and put it on the burger"."""
+    options = (before.become or before).options
+    off = bool(options) and (before.verb == "remove" or all(one.no for one in options))
+    bare_it = it.ref in ("it", "them") and not (it.described or it.become or it.head or it.count)
+    named = said.head is not None and said.joint == ON and not (said.described or said.become)
+    if off and bare_it and named:
+        it.ref = it.verb = ""
+        said.on, said.become = True, Said(options=[Option(one.entity) for one in options])
+
+
+def _comes_beside(out: Outcome, before: Said, said: Said) -> None:
+    """Order what comes in the place of a choice: "no slaw on the burger, and a side slaw instead"."""
+    options = (before.become or before).options
+    if not (said.instead and said.head and options and all(one.no for one in options)):
+        return
+    kind = out.section(out.make(said))
+    if not any(out.section(item) == kind for item in out.there):
+        said.instead = False
+
+
+def _narrow(before: Said, said: Said) -> None:
+    """Let a change be only of some of several: "make them large, no, just one of them"."""
+    about = before.become or before
+    if not (said.correct and said.count and said.ref in ("them", "of-them")) or said.become:
+        return
+    told = [one.words for one in said.options] if said.exact else []
+    left = [one for one in about.options if one.words not in told]
+    if said.described and (left or about.size):
+        about.options, said.partial = left, True
+    elif about is not before and not said.verb:
+        before.count, before.partial, before.plural = said.count, True, False
+        said.ref, said.count, said.exact = "", None, False
 
 
 def _lacks(out: Outcome, said: Said, become: Said) -> bool:
@@ -242,13 +281,10 @@ def _move(out: Outcome, said: Said) -> None:
         out.not_found(said)
         return
     goal = targets(out, replace(said, verb="change"))
-    old = [item for item in out.made_with(out.things, about.options) if item not in goal]
-    if len(old) != 1 or len(goal) != 1:
+    if len(goal) != 1 or not out.leaves_other(about.options, goal):
         out.penalty += NOT_THERE
         out.not_found(said)
         return
-    out.give_way(old[0], about.options)
-    out.touch(old[0])
     out.change_each(about, goal)
 
 

@@ -36,6 +36,8 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.penalty += NOT_THERE  # nothing becomes what is there already
     if become is not said and said.parts:
         become = replace(become, parts=said.parts)  # "make it a combo with fries"
+    if said.within and become is not said and change_part(out, said, become):
+        return  # "make the cola in the meal large"
     swaps = said.verb == "swap" and become is not said and (become.options or become.head)
     if swaps and said.head is None and said.options:
         _swap_option(out, said, become)
@@ -145,6 +147,8 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
             out.not_found(replace(become, words=become.options[0].entity.words))
             return  # "no olives on anything", and there are none
         found = able or found
+    if said.instead and said.on and become.options:
+        out.leaves_other(become.options, found)  # "put the egg on the melt instead"
     which = count is None or said.ref == "of-them"
     if several(said, found) and which and out.ask_which(said, found):
         return

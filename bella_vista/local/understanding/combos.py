@@ -19,7 +19,8 @@ def put_together(outcome: Outcome) -> None:
 
 def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = None) -> bool:
     """Change a part of a combo: "make the coke large", "a lemonade instead of the coke"."""
-    for item in reversed(outcome.things):
+    things = outcome.named(said.within, outcome.things) if said.within else outcome.things
+    for item in reversed(things):
         parts = outcome.named(said.mask, item.parts)
         if not parts:
             continue

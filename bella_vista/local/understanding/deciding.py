@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from bella_vista.local.english import vocabulary
@@ -44,6 +45,8 @@ LOST = 1.0
 """What it costs a reading that something of it came to nothing."""
 _LONG = 100
 """A line of so many words is no order of one guest: fewer readings of it are kept."""
+_SHORTEST = 3
+"""Letters of the beginning of a name that is said for the whole."""
 _LONGEST = 80
 """Characters of what may be a dish; no dish has a longer name."""
 _ASKING = {
@@ -138,7 +141,7 @@ class Deciding:
             beam: How many readings are kept at each word.
         """
         numbered, tokens = _by_number(tokens)
-        offered = {**self._on_order(known), **self._offered(waiting)}
+        offered = {**self._on_order(known, tokens), **self._offered(waiting)}
         words = lattice(tokens, self.index, offered)
         point(words, known, self.index, self._kitchen)
         there = bool(known or waiting or topic)
@@ -166,7 +169,7 @@ class Deciding:
         if not (waiting or best.questions):
             self._doubt(best, weighed, known, words)
         if known and not (waiting or best.questions):
-            self._doubt_of_more(best, known)
+            self._doubt_of_more(best, known, words)
         best.questions.extend(numbered)
         return best, weighed
 
@@ -237,7 +240,7 @@ class Deciding:
                 best.drafts = [(at, draft) for at, draft in best.drafts if draft in rival]
                 return
 
-    def _doubt_of_more(self, best: Decided, known: Sequence[Item]) -> None:
+    def _doubt_of_more(self, best: Decided, known: Sequence[Item], words: Lattice) -> None:
         """Ask whether what is there and is named again is to come to it, or is all there is to be."""
         if best.reading is None:
             return
@@ -245,7 +248,8 @@ class Deciding:
         said, _ = items(best.reading)
         if any(one.partial for one in said):
             return
-        rival = in_all(meant, said, known, self.index)
+        restates = any(one.word in words_of("sums up") for one in words.tokens[:1])
+        rival = in_all(meant, said, known, self.index, restates=restates)
         question = either(meant, rival, known, self._accounting.held, together=True)
         if question is not None:
             best.questions.append(question)
@@ -264,13 +268,24 @@ class Deciding:
                     chosen[number] = chosen.get(number, 0) | self.index.bit(item.name or "")
         return chosen
 
-    def _on_order(self, known: Sequence[Item]) -> dict[str, Entity]:
-        """Return the words of what is on the order that name nothing by themselves: "the cookie"."""
+    def _on_order(self, known: Sequence[Item], tokens: Sequence[Token]) -> dict[str, Entity]:
+        """Return the words of what is on the order that name nothing by themselves: "the cookie".
+
+        What begins one of these words means it as well: "the cap", of a cappuccino.
+        """
+        begun = {
+            token.stem
+            for before, token in pairwise(tokens)
+            if before.word in words_of("points")
+            and len(token.stem) >= _SHORTEST
+            and not (token.stop or self.index.knows(token.stem) or token.word in small_words())
+        }
         named: dict[str, Entity] = {}
         for item in known:
             for word in stems(item.name or ""):
-                if word not in EMPTY and not any(self.index.at((word,), 0)):
-                    entity = named.setdefault(word, Entity("head", word, number=-2))
+                whole = [] if word in EMPTY or any(self.index.at((word,), 0)) else [word]
+                for one in (*whole, *(short for short in begun if word.startswith(short))):
+                    entity = named.setdefault(one, Entity("head", word, number=-2))
                     entity.mask |= self.index.bit(item.name or "")
         return named
 

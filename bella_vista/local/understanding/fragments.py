@@ -81,6 +81,11 @@ def again(out: Outcome, said: Said) -> None:
             out.repeat(item, said)  # "another of each"
         return
     last = out.spoken if out.spoken in out.settled else out.last
+    source = last.source if last is not None and last in out.items else None
+    if source is not None and source.line is not None and said.more and said.described:
+        # "One of the wraps as a bowl and another one without beans": one of those that are there.
+        out.change_each(replace(said, head=None, more=False), [source], said.count or 1)
+        return
     if last is not None:
         all_of_them = said.ref == "same" and not said.more
         count = said.count or (last.quantity if all_of_them else None)
@@ -127,6 +132,7 @@ def fragment(out: Outcome, said: Said) -> None:
         or (item is not None and _belongs(out, item, said))
         or (out.waiting and fill(out, said))
         or (item is None and _on_order(out, said))
+        or (item is None and _of_its_kind(out, said))
         or ((item is None or said.options) and _headless(out, said))
     ):
         return
@@ -134,6 +140,18 @@ def fragment(out: Outcome, said: Said) -> None:
     if (said.options or said.unknown) and not said.correct:
         words = out.told({*said.told, *said.unknown})
         out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
+
+
+def _of_its_kind(out: Outcome, said: Said) -> bool:
+    """Make a thing on the order another of its kind: "no, i want the mango one"."""
+    if not (said.correct or said.instead or (said.ref == "one" and said.definite)):
+        return False
+    turned = [(item, kin) for item in out.there if (kin := out.kin(item, said)) is not None]
+    if len(turned) == 1:
+        out.replace(*turned[0])
+    elif said.correct and out.there:
+        out.penalty += NEW_THOUGH_THERE
+    return len(turned) == 1
 
 
 def _belongs(out: Outcome, item: Item, said: Said) -> bool:

@@ -53,6 +53,11 @@ class Line:
         """Whether it is not as it was."""
         return self.things != self.before or self.quantity != self.had
 
+    @property
+    def renamed(self) -> bool:
+        """Whether it became another dish."""
+        return bool(self.before) and self.things[0].names != self.before[0].names
+
     def shown(self) -> dict[str, Any]:
         """Return it as an order shows its lines."""
         parts = [
@@ -147,6 +152,16 @@ class Held:
     def is_one(self, thing: Thing, mask: int) -> bool:
         """Whether a thing may be of some dishes."""
         return any(self._index.bit(name) & mask for name in thing.names)
+
+    def alone(self, line: Line, option: Option) -> bool:
+        """Whether "just" this is on a line: it does not come anyway, or something else was left off."""
+        comes = any(
+            self._kitchen.has(name, option.entity.words)
+            for thing in line.things
+            for name in thing.names
+        )
+        left_off = (change.startswith("no ") for one in line.things for change in one.changes)
+        return option.no or bool(option.amount) or not comes or any(left_off)
 
     def sized(self, line: Line, size: Entity) -> bool:
         """Whether a thing of a line is of a size."""

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from bella_vista.local.understanding.combos import change_part
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import (
-    NEW_THOUGH_THERE,
     NOT_THERE,
     Outcome,
 )
 from bella_vista.local.understanding.reading import Said
 from bella_vista.local.understanding.targets import targets
-from state.menu.words import stems
 
 
 def moved_from(out: Outcome, said: Said) -> bool:
@@ -39,8 +37,7 @@ def instead_of(out: Outcome, said: Said) -> None:
     if said.count is not None and said.head is None and not said.ref and not said.described:
         return  # "two, not three"
     if said.ref == "one" and not (said.options or said.size):
-        if not _instead_of_kin(out):
-            out.penalty += NOT_THERE  # "two, not one"
+        out.penalty += NOT_THERE  # "two, not one"
         return
     if said.head is None and not said.ref and said.options:
         item = out.last
@@ -66,8 +63,6 @@ def instead_of(out: Outcome, said: Said) -> None:
         old, fresh = found[-1], [item for item in out.items if item is not found[-1]]
         if said.partial and said.ordinal:
             old = out.pieces(old, said.count)  # "instead of the second one", of three
-        if out.kitchen.combo(old.name) is not None:
-            out.penalty += NEW_THOUGH_THERE  # rather a part of it gives way
         if fresh and fresh[-1].spoken < said.place:
             out.items.remove(fresh[-1])
             out.give_place(old, fresh[-1])
@@ -88,17 +83,6 @@ def instead_of(out: Outcome, said: Said) -> None:
     out.penalty += NOT_THERE
     if said.head is not None:
         out.not_found(said)
-
-
-def _instead_of_kin(out: Outcome) -> bool:
-    """Let the only thing with a longer name give way: "the garlic bread, not the cheesy one"."""
-    fresh = out.items[-1:]
-    words = set(stems(fresh[0].name or "")) if fresh else set()
-    kin = [item for item in out.there if words and words < set(stems(item.name or ""))]
-    if len(kin) == 1:
-        out.items.remove(fresh[0])
-        out.give_place(kin[0], fresh[0])
-    return len(kin) == 1
 
 
 def in_place_of_another(out: Outcome, said: Said) -> None:

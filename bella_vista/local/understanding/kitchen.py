@@ -7,9 +7,6 @@ from state.errors import Ambiguous, ChoiceMissing, OrderError, SoldOut
 from state.menu import Combo, Dish, Menu
 from state.menu.words import stems
 
-_FEW = 6
-"""So many dishes can be named in one question."""
-
 
 class Kitchen:
     """Answers whether things can be had.
@@ -161,11 +158,6 @@ class Kitchen:
         return dish is not None and any(
             group.least and group.default is None for group in self._menu.groups(dish)
         )
-
-    def carrying(self, words: str) -> tuple[str, ...]:
-        """Name the few dishes that can be had with something; none if it would be many."""
-        able = [dish.name for dish in self._menu.dishes if self.fits(dish.name, words)]
-        return tuple(able) if len(able) <= _FEW else ()
 
     def size(self, name: str | None, words: str) -> str | None:
         """Return the size of a dish that some words mean, if it comes in such a size."""

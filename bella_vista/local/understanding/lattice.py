@@ -553,7 +553,7 @@ def _phrases(
         if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
             cost += 1.0
         if phrase.words == "leave" and words_of("off").isdisjoint(said[end : end + _TO_OFF]):
-            cost += 0.4  # "leave the other one like it is"
+            cost += 1.5  # "leave the other one like it is"
         if phrase.does == "correct" and phrase.words in phrases_of("corrects alone"):
             if following is None or not (
                 following.stop or following.word in words_of("after a correction")

@@ -9,6 +9,7 @@ from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Option, Said
+from state.menu.english import EMPTY
 from state.menu.words import stems
 
 NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH, OTHER = 2.0, 2.0, 1.0, 2.2, 0.6, 0.5
@@ -229,6 +230,32 @@ class Outcome:
             for change in one.changes
         )
 
+    def kin(self, item: Item, said: Said) -> Said | None:
+        """Take an option that a thing cannot have for another dish of its kind that is called so.
+
+        "With mango", said of a lychee fizz, is a mango fizz.
+        """
+        own, section = set(stems(item.name or "")) - EMPTY, self.section(item)
+        for option in said.options:
+            if option.no or self.mask(item) & option.entity.mask:
+                continue
+            words = set(stems(option.entity.words))
+            alike = [
+                name
+                for name in self.index.names(self.index.all)
+                if words <= (called := set(stems(name)))
+                and called & own
+                and name != item.name
+                and (dish := self.kitchen.dish(name)) is not None
+                and dish.section == section
+            ]
+            if len(alike) == 1:
+                bit = self.index.bit(alike[0])
+                rest = [one for one in said.options if one is not option]
+                head = self.index.entity(bit.bit_length())
+                return replace(said, head=head, mask=bit, words=alike[0], options=rest)
+        return None
+
     def gave_way(self, mask: int) -> bool:
         """Whether a line was of some dish, or had it in a combo, and no longer is or has."""
         return any(
@@ -318,6 +345,9 @@ class Outcome:
         """Order some more of a thing, with what is said to be different."""
         fresh = item.copy(said.count or 1)
         fresh.spoken, fresh.copied, fresh.yielding = said.place, True, len(fresh.changes)
+        if said.head is None and (turned := self.kin(item, said)) is not None:
+            self.give_place(fresh, self.make(turned))  # "the same but with turkey"
+            said = Said()
         for part in said.parts:
             self.takes_part(fresh, self.make(part))
         gone = [one for one in said.replaced if not self.called(item.parts, one.words)]
@@ -339,7 +369,7 @@ class Outcome:
             item.unknown.append(self.told(said.unknown))
         if said.size is not None:
             item.size = said.size.words
-        if said.only and said.options:
+        if said.options and (said.only or self._alone(item, said.options)):
             self._only(item, said.options)
             kept = {stem for option in said.options for stem in stems(option.entity.words)}
             contents = self.kitchen.contents(item.name)
@@ -365,6 +395,15 @@ class Outcome:
         for note in said.notes:
             if not self._undone(item, note) and note not in item.notes:
                 item.notes.append(note)
+
+    def _alone(self, item: Item, options: Sequence[Option]) -> bool:
+        """Whether "just" stands before what comes anyway: "a hot dog, just mustard"."""
+        return any(
+            one.sole
+            and not (one.no or one.amount)
+            and self.kitchen.has(item.name, one.entity.words)
+            for one in options
+        )
 
     def _only(self, item: Item, options: Sequence[Option]) -> None:
         """Take off what was chosen of a group before: "with just ketchup"."""
@@ -404,7 +443,8 @@ class Outcome:
         for change in opposite:
             item.changes.remove(change)
             item.yielding -= 1
-        if not opposite or self.kitchen.has(item.name, words) == option.no:
+        told = option.side or option.amount or option.half
+        if not opposite or told or self.kitchen.has(item.name, words) == option.no:
             item.changes.append(option.words)  # otherwise it is as it comes
 
     def _give_way_to_variant(self, item: Item, option: Option) -> None:
@@ -459,6 +499,14 @@ class Outcome:
         """Take off what is to give way: "ranch instead of blue cheese"; returns whether all was there."""
         there = [self._gives_way(item, one.entity.words, for_) for one in options]
         return all(there)
+
+    def leaves_other(self, options: Sequence[Option], goal: Sequence[Item]) -> bool:
+        """Take options off the only other thing that has them; returns whether there is one."""
+        had = [item for item in self.made_with(self.things, options) if item not in goal]
+        if len(had) == 1:
+            self.give_way(had[0], options)
+            self.touch(had[0])
+        return len(had) == 1
 
     def _gives_way(self, item: Item, words: str, for_: Sequence[str]) -> bool:
         gone = [
@@ -515,6 +563,9 @@ class Outcome:
         """Change each of some things, or make it another dish; so many pieces of it where that is said."""
         for item in found:
             target = self.pieces(item, count)
+            if become.head is None and (turned := self.kin(target, become)) is not None:
+                self.replace(target, turned)
+                continue
             other = become.head is not None and not self.named(become.mask, [target])
             if other and not become.on:
                 self.replace(target, become)

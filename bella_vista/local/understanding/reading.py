@@ -25,6 +25,7 @@ class Option:
         side: Whether it is to lie beside.
         place: Where it was said.
         carried: Whether the "no" was said of what comes before it in a list.
+        sole: Whether "just" stands before it.
     """
 
     entity: Entity
@@ -35,6 +36,7 @@ class Option:
     side: bool = False
     place: int = -1
     carried: bool = False
+    sole: bool = False
 
     @property
     def words(self) -> str:
@@ -232,7 +234,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     now = to = Said()
     meant = False
     ends, named, instead, exact, taken_back = -1, None, False, False, False
-    resized = rather = False
+    resized = rather = sole_next = False
+    halved = any(step.edge.does == "other-half" for step in reading.steps)
     first = now
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
@@ -269,7 +272,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             case "lost":
                 passed.append(Passed(act.first, "part"))
             case "exactly":
-                exact = True
+                exact, sole_next = True, ahead in ("option", "become")
                 if now.head is None and now.ref in ("", "rest", "other") and now is not first:
                     now.exact = True
             case "begin":
@@ -299,7 +302,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 if act.does == "option" and instead:
                     if to.options:
                         _correct_option(to, act, only=exact, again=resized)
+                        to.correct = to.correct or not (to.head or to.ref)
                     instead = False
+                sole, sole_next = sole_next, False
                 if act.does == "size" and ahead in ("part", "parts"):
                     now.ahead = edge.entity
                     continue
@@ -310,8 +315,14 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 every = act.value in _EVERY
                 if (act.does == "head" or every) and now.joint == ON and not now.become:
                     _pass_on(said, _put_on_next(reading, act.first, every=every))
+                listed = act.does == "option" and to.ends == act.first - 1 and bool(to.options)
+                on_half = halved and listed and to.options[-1].half == "other half"
                 before = (to.count, to.size, None if act.does == "combo" else to.head)
                 _apply(act, now, to, ahead)
+                if on_half and act.edge.entity.halved and not to.options[-1].half:
+                    to.options[-1].half = "other half"  # "the other half ham and olives"
+                if sole and act.does == "option" and to.options:
+                    to.options[-1].sole = True
                 after = (to.count, to.size, to.head)
                 if not taken_back and any(
                     old is not None and new is not old and new != old

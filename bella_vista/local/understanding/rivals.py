@@ -57,21 +57,27 @@ def _facts(drafts: Sequence[Draft]) -> Counter[tuple[Any, ...]]:
 
 
 def in_all(
-    meant: Sequence[Draft], said: Sequence[Said], known: Sequence[Item], index: Index
+    meant: Sequence[Draft],
+    said: Sequence[Said],
+    known: Sequence[Item],
+    index: Index,
+    *,
+    restates: bool,
 ) -> list[Draft]:
     """Return commands by which there are so many in all of what is there and is named again.
 
     "Two colas", where there is a cola, are two more. But "no ice in the tea, and two colas" speaks of what is
-    there, and so does "two colas" where there are three: either may be meant.
+    there, and so do "two colas" where there are three, and "so two colas": either may be meant.
 
     Args:
         meant: The commands of a reading, which orders so many more.
         said: The reading, item by item.
         known: The lines of the order.
         index: The menu's names.
+        restates: Whether the line begins with a word that sums up: "so".
     """
     lines = [item.line for item in known if item.line is not None]
-    speaks = any(map(_speaks_of_what_is_there, said))
+    speaks = restates or any(map(_speaks_of_what_is_there, said))
     touched = {draft.fields.get("line_id") for draft in meant}
     rival: list[Draft] = []
     for draft in meant:

@@ -221,7 +221,8 @@ class _Hearing:
             dishes = any(piece.dishes for piece in cut(words, self._house.names))
             if not dishes and self._house.statements.address(words) is not None:
                 asked = Asked("service")  # "can you bring food to 88 Mott Street?"
-        wish = asked is not None and self._is_wish(asked, words)
+        wish = pattern("names a wish").match(words.said) is not None
+        wish = wish or (asked is not None and self._is_wish(asked, words))
         if wish:
             asked = None
         elif asked is not None and not (asked.kind == "payment" and self._expects == "choice"):
