@@ -34,8 +34,8 @@ _OTHER_WORDS, _A_PERSON = 3, 4
 _OPEN = frozenset({Topic.ANYTHING_ELSE, Topic.SUGGESTION, Topic.WANTED, Topic.READ_AGAIN})
 """Questions that wait for nothing in particular, so that they are never put in vain."""
 _ENDING = ("done", "no", "place")
-_TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible", "either"})
-"""Refusals that the guest can answer with one of what is possible."""
+_TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible", "either", "which_line"})
+"""What is asked back that the guest can answer with one of what is possible."""
 _REMEMBERED = 2_000
 """How many messages are remembered over all conversations; a turn needs only its own and the one before."""
 
@@ -428,7 +428,7 @@ class Dialogue:
             unheard = (str(pending.facts["words"]),) if pending.facts.get("words") else ()
             unheard = (*understood.not_understood, *unheard)
             return replace(understood, not_understood=unheard, dropped=_left_out(pending))
-        waiting = _to_choose(pending) if pending is not None else None
+        waiting = _to_choose(pending, understood) if pending is not None else None
         answers = understood if waiting is pending else replace(understood, settled=False)
         if waiting is not None and _still_waits(waiting, answers):
             if ends:
@@ -599,12 +599,13 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
     return off_menu and nothing_else and (only_asked or (asked is Topic.NAME and written_like_one))
 
 
-def _to_choose(pending: Question) -> Question | None:
+def _to_choose(pending: Question, understood: Understanding) -> Question | None:
     """Return what waits from the first question on that a guest can only answer by choosing."""
-    asked = (pending, *pending.rest)
+    known = pending.code == "which_line" and understood.settled
+    asked = pending.rest if known else (pending, *pending.rest)
     for at, one in enumerate(asked):
-        if one.code in _TO_CHOOSE or one.code == "which_line":
-            return pending if at == 0 else replace(one, rest=asked[at + 1 :])
+        if one.code in _TO_CHOOSE:
+            return pending if one is pending else replace(one, rest=asked[at + 1 :])
     return None
 
 
@@ -621,13 +622,11 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     refused = "no" in understood.intents and (
         understood.settled or "done" not in understood.intents
     )
-    # A bare yes to "which one do you mean?" says nothing.
-    unsaid = pending.code == "which_line" and understood.intents == ("yes",)
     # A line that cannot be changed as was said stays as it is: the guest has been told so.
     changes = pending.draft is not None and pending.draft.op == "change_item"
     changes = changes or bool(pending.facts.get("source"))
     kept = pending.code == "choice_not_possible" and changes
-    waits = unsaid or (pending.code in _TO_CHOOSE and not kept)
+    waits = pending.code in _TO_CHOOSE and not kept
     return (
         waits
         and not answered
