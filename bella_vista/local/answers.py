@@ -58,6 +58,8 @@ class Answers:
             case "contents":
                 allergies = [str(one) for one in order.get("allergies") or ()]
                 return joined(self._contents(subject), self.against(subject, allergies))
+            case "allergens" if asked.aspect == "without":
+                return self._without([str(one) for one in order.get("allergies") or ()])
             case "allergens":
                 return self._allergens(asked, order)
             case "diets":
@@ -150,17 +152,14 @@ class Answers:
 
     def _itemised(self, order: Mapping[str, Any]) -> str:
         """Say what each line costs, and all that is added to them or taken off."""
-        lines = [
-            say("line price", line=line_words(line), price=line["price"]) for line in order["items"]
-        ]
-        added = [
-            (name, amount)
-            for kind in ("discounts", "fees")
-            for name, amount in (order.get(kind) or {}).items()
-        ]
-        added += [(name, order[name]) for name in ("tax", "tip") if order.get(name)]
-        parts = [say("line price", line=name, price=amount) for name, amount in added]
-        return say("itemised", lines=listed([*lines, *parts]), total=order["total"])
+        tax_and_tip = {name: order[name] for name in ("tax", "tip") if order.get(name)}
+        amounts = (
+            *(("price", line_words(line), line["price"]) for line in order["items"]),
+            *(("off", *one) for one in (order.get("discounts") or {}).items()),
+            *(("price", *one) for one in ({**(order.get("fees") or {}), **tax_and_tip}).items()),
+        )
+        parts = [say(f"line {kind}", line=name, price=amount) for kind, name, amount in amounts]
+        return say("itemised", lines=listed(parts), total=order["total"])
 
     def _choice_price(self, name: str | None) -> str:
         for group in self._menu.options.values():
@@ -296,6 +295,18 @@ class Answers:
         called = families_of(allergen) or (allergen,)
         return say("allergen dishes", called=called, names=some(names))
 
+    def _without(self, allergies: Sequence[str]) -> str:
+        """Name the dishes for which the menu lists none of the guest's allergies: "what can she have?"."""
+        names = [
+            dish.name
+            for dish in self._menu.dishes
+            if dish.available and not allergens_met(allergies, held_by(self._menu, dish))
+        ]
+        if not allergies:
+            return self._section(None)
+        told = say("among without", words=listed(allergies, "or"), names=names)
+        return joined(told, self.not_mentioned(allergies), say("no safety"))
+
     def not_mentioned(self, allergies: Sequence[str]) -> str:
         """Say which of the guest's allergies the menu says nothing about, and offer a person."""
         unknown = [one for one in allergies if not is_mentioned(self._menu, one)]
@@ -422,17 +433,18 @@ class Answers:
         area = ", ".join(delivery.postcodes) or None
         if aspect in ("fee", "minimum", "area") and (aspect != "area" or area):
             return say(f"service {aspect}", fee=fee, minimum=least, area=area)
+        also = aspect != "delivery"
         terms = (
             area and f"to {area}",
             f"in about {delivery.lead_minutes} minutes",
             fee and f"for {fee}",
-            least and f"from {least}",
+            least and f"for orders from {least}",
         )
         return joined(
             ready,
-            say("service pickup", minutes=pickup.lead_minutes if pickup else None),
+            say("service pickup", minutes=pickup.lead_minutes if pickup and also else None),
             say("service delivery", terms=" ".join(filter(None, terms))),
-            "" if pickup else say("service pickup not"),
+            say("service pickup not") if also and not pickup else "",
         )
 
     def _area(self, address: str | None) -> str:

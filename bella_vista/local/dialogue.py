@@ -34,8 +34,10 @@ _OTHER_WORDS, _A_PERSON = 3, 4
 _OPEN = frozenset({Topic.ANYTHING_ELSE, Topic.SUGGESTION, Topic.WANTED, Topic.READ_AGAIN})
 """Questions that wait for nothing in particular, so that they are never put in vain."""
 _ENDING = ("done", "no", "place")
-_TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible", "either"})
-"""Refusals that the guest can answer with one of what is possible."""
+_TO_CHOOSE = frozenset(
+    {"ambiguous", "choice_missing", "choice_not_possible", "either", "which_line"}
+)
+"""What is asked back that the guest can answer with one of what is possible."""
 _REMEMBERED = 2_000
 """How many messages are remembered over all conversations; a turn needs only its own and the one before."""
 
@@ -406,10 +408,12 @@ class Dialogue:
             whole = self._understander.understand(f"{before.text} {text}", order=order, now=now)
             if whole.question is None and any(one.op == "add_item" for one in whole.commands):
                 return whole
-        if answered is not None and _changes_time(text, answered):
+        if _changes_time(text, answered, scene.order):
             return understand("time")
         if answered is not None and _tips(text, answered):
             return understand("amount")
+        if _rates(text, scene.order):
+            return understand("rating")
         # A dish is a dish even where a name was asked for; only what is nothing else is a name.
         understood = understand("name too" if asked is Topic.NAME else EXPECTS.get(asked))
         if _may_be_a_name(text, understood, scene, asked):
@@ -428,7 +432,7 @@ class Dialogue:
             unheard = (str(pending.facts["words"]),) if pending.facts.get("words") else ()
             unheard = (*understood.not_understood, *unheard)
             return replace(understood, not_understood=unheard, dropped=_left_out(pending))
-        waiting = _to_choose(pending) if pending is not None else None
+        waiting = _to_choose(pending, understood) if pending is not None else None
         answers = understood if waiting is pending else replace(understood, settled=False)
         if waiting is not None and _still_waits(waiting, answers):
             if ends:
@@ -440,6 +444,9 @@ class Dialogue:
                 commands = (*_likelier(waiting), *understood.commands)
                 return replace(understood, commands=commands, dropped=_left_out(waiting))
             understood = replace(understood, question=_both(understood.question, waiting))
+        elif waiting is pending is not None and understood.settled:
+            if not (understood.commands or understood.question):
+                understood = replace(understood, dropped=_left_out(replace(pending, rest=())))
         return understood
 
     def _order_since(self, scene: Scene, before: Words | None) -> OrderSeen:
@@ -543,9 +550,10 @@ def _breaks_off(text: str, understood: Understanding) -> bool:
     return Said.read(text).said.endswith(str(question.facts.get("words") or text))
 
 
-def _changes_time(text: str, before: Understanding) -> bool:
-    """Whether a time is corrected that was said just before: "no wait, 8 30"."""
-    timed = any("when" in one.fields for one in before.commands)
+def _changes_time(text: str, before: Understanding | None, order: Mapping[str, Any]) -> bool:
+    """Whether a time is corrected: "no wait, 8 30", "make it seven thirty instead"."""
+    timed = (order.get("fulfilment") or {}).get("when") is not None
+    timed = timed or any("when" in one.fields for one in (before.commands if before else ()))
     return timed and pattern("corrects time").fullmatch(Said.read(text).said) is not None
 
 
@@ -556,6 +564,12 @@ def _tips(text: str, before: Understanding) -> bool:
     tokens = Said.read(text).tokens
     number = number_at(tokens, 0) if tokens else None
     return pays and number is not None and number[1] == sum(not one.stop for one in tokens)
+
+
+def _rates(text: str, order: Mapping[str, Any]) -> bool:
+    """Whether a number alone rates an order that was placed, whatever was said since that was asked."""
+    placed = order.get("stage", "open") not in ORDERING and not order.get("rating")
+    return placed and pattern("stars").fullmatch(Said.read(text).said) is not None
 
 
 def _tips_as_reckoned(understood: Understanding, before: Understanding) -> Understanding:
@@ -599,12 +613,13 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
     return off_menu and nothing_else and (only_asked or (asked is Topic.NAME and written_like_one))
 
 
-def _to_choose(pending: Question) -> Question | None:
+def _to_choose(pending: Question, understood: Understanding) -> Question | None:
     """Return what waits from the first question on that a guest can only answer by choosing."""
-    asked = (pending, *pending.rest)
+    known = pending.code == "which_line" and understood.settled
+    asked = pending.rest if known else (pending, *pending.rest)
     for at, one in enumerate(asked):
-        if one.code in _TO_CHOOSE or one.code == "which_line":
-            return pending if at == 0 else replace(one, rest=asked[at + 1 :])
+        if one.code in _TO_CHOOSE:
+            return pending if one is pending else replace(one, rest=asked[at + 1 :])
     return None
 
 
@@ -616,18 +631,14 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     taken = pending.code == "choice_not_possible" and name in [
         o.fields.get("name") for o in ordered
     ]
-    answered = taken or (understood.settled and understood.commands)
+    answered = taken or understood.settled
     given_up = {"nothing", "cancel", "bye", "start over"} & set(understood.intents)
-    refused = "no" in understood.intents and (
-        understood.settled or "done" not in understood.intents
-    )
-    # A bare yes to "which one do you mean?" says nothing.
-    unsaid = pending.code == "which_line" and understood.intents == ("yes",)
+    refused = "no" in understood.intents and "done" not in understood.intents
     # A line that cannot be changed as was said stays as it is: the guest has been told so.
     changes = pending.draft is not None and pending.draft.op == "change_item"
     changes = changes or bool(pending.facts.get("source"))
     kept = pending.code == "choice_not_possible" and changes
-    waits = unsaid or (pending.code in _TO_CHOOSE and not kept)
+    waits = pending.code in _TO_CHOOSE and not kept
     return (
         waits
         and not answered
@@ -642,7 +653,7 @@ def _not_asked_yet(pending: Question) -> Question | None:
     others = [
         one
         for one in pending.rest
-        if one.code == "choice_missing" and one.draft and one.draft != pending.draft
+        if one.code == "choice_missing" and one.draft and _about(one) != _about(pending)
     ]
     return replace(others[0], rest=tuple(others[1:])) if others else None
 
@@ -669,7 +680,7 @@ def _asked_again(pending: Question, understood: Understanding) -> bool:
     question = understood.question
     if question is None or pending.code == "either":
         return False
-    if understood.settled or pending.draft is None:
+    if pending.draft is None:
         return True
     return any(_about(one) == _about(pending) for one in (question, *question.rest))
 

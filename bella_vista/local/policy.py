@@ -123,7 +123,8 @@ class Situation:
     def nothing_meant(self) -> bool:
         """Whether the guest's words meant nothing that was understood."""
         heard = self.heard
-        return not (heard.commands or heard.answers or heard.intents or heard.question)
+        meant = (heard.commands, heard.answers, heard.intents, heard.question, heard.dropped)
+        return not any(meant)
 
     @property
     def undone(self) -> bool:
@@ -159,7 +160,7 @@ class Policy(ABC):
             return Move(self._said(now), (call("end_call"),), self.farewell(now))
         asks = self.ask(now)
         # "Do you have wings? Two, please": that there are none is said once.
-        said = self._said(now).removesuffix(f"{asks.partition('. ')[0]}.")
+        said = self._said(now).removesuffix(asks).removesuffix(f"{asks.partition('. ')[0]}.")
         return Move(said.rstrip(), asks=asks)
 
     # -- what an agent decides -----------------------------------------------------------------------
@@ -274,6 +275,8 @@ class Policy(ABC):
 
 _ONE_OF_A_KIND = frozenset({"set_customer", "set_fulfilment", "set_tip", "choose_payment"})
 _COMMON = frozenset({"set_customer", "add_allergy", "add_note", "call_person"})
+_TOLD = _COMMON | {"apply_coupon"}
+"""What an agent tells that the one before has done for the same words."""
 
 
 def call(tool: str, /, **arguments: Any) -> ToolCall:
@@ -350,7 +353,7 @@ def _handed_over(now: Situation) -> list[Outcome]:
     return [
         Outcome(one.op, one.fields, "")
         for one in now.heard.commands
-        if now.scene.opening and one.op in _COMMON - tried and _known(one.op, one.fields, now)
+        if now.scene.opening and one.op in _TOLD - tried and _known(one.op, one.fields, now)
     ]
 
 

@@ -104,6 +104,12 @@ def careful(met: Mapping[str, Sequence[str]]) -> str:
     return say("allergy met", met=", ".join(told))
 
 
+def gets_it(order: Mapping[str, Any]) -> str:
+    """Say how the guest gets the food, behind "when you"."""
+    kind = (order.get("fulfilment") or {}).get("kind")
+    return {"pickup": "pick it up", "delivery": "get it"}.get(str(kind), "")
+
+
 def fulfilment_words(order: Mapping[str, Any]) -> str:
     """Say how and when the guest gets the food."""
     fulfilment = order.get("fulfilment")
@@ -169,7 +175,7 @@ def _done(outcome: Outcome, order: Mapping[str, Any]) -> str:
         case "apply_coupon" | "remove_coupon":
             return say(f"done {outcome.name}", code=str(given.get("code", "")).upper())
         case "choose_payment" | "add_note" | "cancel_order":
-            return say(f"done {outcome.name}", **given)
+            return say(f"done {outcome.name}", at=gets_it(order), **given)
     return ""
 
 

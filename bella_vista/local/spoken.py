@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from bella_vista.local.english import lexicon
 from bella_vista.local.english.numbers import TENS, UNITS
 from bella_vista.local.english.sampling import Sampler, Unsayable
-from bella_vista.local.english.talking import blocks
-from bella_vista.local.english.vocabulary import COMMON, EVERYDAY, FOODS
+from bella_vista.local.english.talking import blocks, words_of
+from bella_vista.local.english.vocabulary import COMMON, EVERYDAY, FOODS, VESSELS
 from state.menu import Dish, Menu
 from state.menu.words import plural
 
@@ -34,33 +34,6 @@ _SHORT = (
 _SHORTENED = dict(_SHORT)
 _LONG = re.compile(rf"\b({'|'.join(long for long, _ in _SHORT)})\b(?! not)")
 
-_LETTERS = "a b c d e f g h i j k l m n o p q r s t u v w x y z".split()
-_SURNAMES = (
-    "smith johnson williams brown jones garcia miller davis wilson anderson taylor thomas moore martin"
-    " jackson thompson white lopez lee harris clark lewis robinson walker young allen king wright scott"
-    " green baker adams nelson hill campbell mitchell roberts carter phillips evans turner parker"
-    " collins edwards stewart morris murphy cook rogers morgan cooper peterson reed bailey kelly howard"
-    " cox ward richardson watson brooks bennett gray hughes price myers long ross foster sanders powell"
-    " jenkins perry russell sullivan bell coleman butler henderson barnes fisher simmons graham wallace"
-).split()
-_MORE_NAMES = (
-    "ada anna ben carla chris david elena emma eva george hannah henry ian james jane jennifer john"
-    " jonas julia kate kevin laura leo linda lisa lucy luis maria marco martin mary matthew michael"
-    " miguel nina nora olivia oscar paul peter priya rachel robert samuel sarah simon sofia sophie"
-    " stephen susan thomas william yuki zoe alex daniel alice noah liam mia joseph charles anthony"
-    " steven andrew kenneth joshua brian edward ronald timothy jason jeffrey ryan jacob nicholas gary"
-    " eric jonathan larry justin scott brandon benjamin gregory frank alexander patrick raymond jack"
-    " dennis jerry tyler aaron jose adam nathan zachary walter kyle harold carl jeremy keith roger"
-    " gerald ethan arthur terry christian sean lawrence austin albert bryan barbara betty margaret"
-    " sandra ashley kimberly donna michelle carol amanda melissa deborah stephanie rebecca sharon"
-    " cynthia kathleen amy angela shirley brenda pamela nicole samantha katherine christine debra"
-    " carolyn janet catherine heather diane ruth julie joyce virginia victoria kelly lauren christina"
-    " joan evelyn judith megan andrea cheryl jacqueline martha gloria teresa ann anne sara madison"
-    " frances kathryn janice jean abigail sophia isabella charlotte ella grace claire ruby lily erin"
-    " ali omar ahmed fatima aisha wei mei chen kim ravi anita sanjay hiroshi kenji carlos juan pablo"
-    " sergio diego rosa carmen pierre marie luc giulia paolo francesca hans karin lars ingrid olga"
-).split()
-
 
 def spoken_sentences(menu: Menu) -> dict[str, list[str]]:
     """Make up what guests may say, for each kind of answer that is expected.
@@ -76,6 +49,12 @@ def spoken_sentences(menu: Menu) -> dict[str, list[str]]:
     return said
 
 
+def _said(name: str) -> Iterator[str]:
+    """Return what a block of ``spoken.txt`` lists word by word."""
+    lines = "|".join(line.partition(": ")[2] or line for line in blocks("spoken")[name])
+    return (word for word in lines.split("|") if "{" not in word)
+
+
 def _is_written(phrase: str) -> bool:
     """Whether a phrase has digits: "1st" is never spoken, and "first" is another phrase."""
     return any(map(str.isdigit, phrase))
@@ -86,10 +65,7 @@ class _Maker:
         self._menu = menu
         self._chance = random.Random(1)
         self._sizes = [*dict.fromkeys(size for dish in menu.dishes for size in _sizes(menu, dish))]
-        self._allergens = [
-            *dict.fromkeys(one for dish in menu.dishes for one in dish.allergens),
-            *_ALLERGENS,
-        ]
+        self._allergens = [*dict.fromkeys(one for dish in menu.dishes for one in dish.allergens)]
         self._diets = sorted({diet for dish in menu.dishes for diet in dish.diets})
         self._dishes = menu.dishes
         self._choices = [
@@ -99,10 +75,7 @@ class _Maker:
             for name in (choice.name, *choice.aliases)
         ]
         self._contents = sorted({one for dish in menu.dishes for one in dish.contains})
-        self._names = [
-            *_MORE_NAMES,
-            *(word for line in blocks("talking")["given names"] for word in line.split()),
-        ]
+        self._names = sorted(words_of("given names"))
         self._sampler = Sampler(self._chance, self._slots())
 
     def sentence(self, kind: str) -> str:
@@ -121,7 +94,7 @@ class _Maker:
             yield self._spoken(phrase)
             yield self._spoken(f"{self._dish()} {phrase}")
             yield self._spoken(f"{phrase} {self._dish()}")
-        for name in (*self._names, *_SURNAMES):
+        for name in (*self._names, *_said("surname"), *_said("given name")):
             yield self._spoken(f"{pick(('', 'my name is', 'this is', 'under'))} {name}")
         for food in _FOODS:
             yield self._spoken(f"{pick(('', 'do you have', 'a', 'some'))} {food}")
@@ -140,10 +113,11 @@ class _Maker:
 
     def _slots(self) -> Mapping[str, Callable[[], str]]:
         pick, menu = self._chance.choice, self._menu
-        days = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
         sections = [name for one in menu.sections for name in (one.name, *one.aliases)]
         coupons = [" ".join(_spelled(code)) for code in menu.coupons] or ["ten"]
-        facts = [*menu.restaurant.facts, *_FACTS]
+        delivery = menu.restaurant.delivery
+        postcodes = delivery.postcodes if delivery is not None else ()
+        facts = [*menu.restaurant.facts]
         return {
             "dish": self._dish,
             "dishes": lambda: plural(self._dish()),
@@ -153,38 +127,14 @@ class _Maker:
             "modification": self._modification,
             "choice": lambda: pick(self._choices),
             "size": lambda: pick(self._sizes) if self._sizes else "large",
-            "number": self._number,
-            "units": lambda: pick(("of them", "of those", "please", "each", "more", "people")),
-            "allergen": lambda: pick(self._allergens),
+            "listed allergen": lambda: pick(self._allergens) if self._allergens else "nuts",
             "diet": lambda: pick(self._diets) if self._diets else "vegan",
             "section": lambda: pick(sections),
-            "day": lambda: pick(days),
-            "time": self._time,
-            "minutes": lambda: pick(
-                (
-                    "five",
-                    "ten",
-                    "fifteen",
-                    "twenty",
-                    "thirty",
-                    "forty",
-                    "forty five",
-                    "sixty",
-                    "ninety",
-                )
-            ),
-            "street": self._street,
-            "address": self._address,
-            "digits": lambda: " ".join(pick(_DIGITS) for _ in range(pick((3, 4, 5, 5)))),
-            "telephone": lambda: " ".join(pick(_DIGITS) for _ in range(pick((7, 10, 10, 10, 11)))),
-            "percent": lambda: f"{pick(_PERCENTS)} percent",
-            "dollars": self._dollars,
-            "given": self._given,
             "food": lambda: pick(_FOODS),
-            "letter": lambda: pick(_LETTERS),
-            "letters": lambda: " ".join(pick(_LETTERS) for _ in range(pick((3, 4, 5)))),
             "coupon": lambda: pick(coupons),
-            "fact word": lambda: pick(facts),
+            "fact": lambda: pick(facts) if facts else "wifi",
+            "known name": lambda: pick(self._names),
+            "postcode": lambda: " ".join(_spelled(pick(postcodes or ["12345"]))),
         }
 
     # -- what is on the menu --------------------------------------------------------------------------
@@ -203,7 +153,7 @@ class _Maker:
         dish = self._chance.choice(self._dishes)
         number = self._chance.choices(("a", "one", "two", "three", ""), (34, 17, 21, 8, 12))[0]
         if self._chance.random() < 0.1:
-            number = self._number()
+            number = self._sampler.block("number")
         name = self._name_of(dish)
         if number not in ("a", "one", "") and self._chance.random() < 0.75:
             name = plural(name)
@@ -211,7 +161,7 @@ class _Maker:
         size = self._chance.choice(sizes) if sizes and self._chance.random() < 0.5 else ""
         if size and self._chance.random() < 0.15:
             name, size = f"{name} {size}", ""
-        elif size in _VESSELS and self._chance.random() < 0.8:
+        elif size in VESSELS and self._chance.random() < 0.8:
             size = f"{plural(size) if number not in ('a', 'one', '') else size} of"
         words = " ".join(filter(None, (number, size, name)))
         if words.startswith("a ") and words[2:3] in "aeio":
@@ -275,102 +225,9 @@ class _Maker:
         yield from self._menu.restaurant.facts
         yield self._menu.restaurant.name
 
-    def _given(self) -> str:
-        name = self._chance.choice(self._names)
-        return f"{name} {self._chance.choice(_SURNAMES)}" if self._chance.random() < 0.15 else name
-
-    # -- numbers, times and places ----------------------------------------------------------------------
-
-    def _number(self) -> str:
-        numbers = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve")
-        weights = (40, 25, 15, 8, 6, 2, 3, 1, 3, 2)
-        if self._chance.random() < 0.08:
-            return self._chance.choice(
-                ("a couple of", "half a dozen", "a dozen", "a few", "fifteen", "twenty", "eleven")
-            )
-        return self._chance.choices(numbers, weights)[0]
-
     def _number_of(self, name: str) -> str:
         number = self._chance.choice(("one", "a", "two", "three", "another"))
         return f"{number} {plural(name) if number in ('two', 'three') else name}"
-
-    def _time(self) -> str:
-        pick = self._chance.choice
-        hour = pick(
-            (
-                "five",
-                "six",
-                "seven",
-                "seven",
-                "eight",
-                "nine",
-                "ten",
-                "twelve",
-                "one",
-                "two",
-                "four",
-                "noon",
-            )
-        )
-        if hour == "noon":
-            return hour
-        way = pick(
-            ("", "", "", "thirty", "fifteen", "forty five", "past", "o'clock", "p m", "thirty p m")
-        )
-        if way == "past":
-            return f"{pick(('half past', 'quarter past', 'a quarter past', 'quarter to', 'ten past', 'twenty past', 'ten to'))} {hour}"
-        return f"{hour} {way}"
-
-    def _street(self) -> str:
-        pick = self._chance.choice
-        return f"{pick(_STREETS)} {pick(('street', 'street', 'avenue', 'road', 'place', 'lane', 'square'))}"
-
-    def _address(self) -> str:
-        pick = self._chance.choice
-        number = pick(
-            (
-                pick(_DIGITS[1:]),
-                *(
-                    f"{tens} {unit}"
-                    for tens in ("twenty", "forty", "eighty")
-                    for unit in ("one", "four", "")
-                ),
-                "one hundred",
-                "one twenty",
-                "three oh one",
-            )
-        )
-        told = f"{number} {self._street()}"
-        if self._chance.random() < 0.3:
-            told += f" {pick(('apartment', 'floor', 'unit', 'apartment number'))} {pick(_DIGITS[1:])} {pick(('', 'b', 'c'))}"
-        if self._chance.random() < 0.4:
-            codes = (
-                self._menu.restaurant.delivery.postcodes if self._menu.restaurant.delivery else ()
-            )
-            code = " ".join(_spelled(pick(codes))) if codes else "one two three four five"
-            told += (
-                f" {pick(('', 'zip code', 'postcode', 'and the zip code is', 'new york'))} {code}"
-            )
-        return told
-
-    def _dollars(self) -> str:
-        amount = self._chance.choice(
-            (
-                "one",
-                "two",
-                "three",
-                "four",
-                "five",
-                "six",
-                "eight",
-                "ten",
-                "fifteen",
-                "twenty",
-                "forty",
-                "fifty",
-            )
-        )
-        return f"{amount} {self._chance.choice(('dollars', 'dollars', 'bucks', 'dollar'))}"
 
     def _spoken(self, text: str) -> str:
         said = " ".join(_in_words(text.casefold()).split())
@@ -391,88 +248,6 @@ _SAID = frozenset(
 """The blocks that are patterns of what is said."""
 
 _FOODS = sorted(FOODS)
-_DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "oh")
-_PERCENTS = (
-    "five",
-    "ten",
-    "twelve",
-    "fifteen",
-    "fifteen",
-    "eighteen",
-    "eighteen",
-    "twenty",
-    "twenty",
-    "twenty five",
-    "thirty",
-    "seventeen",
-)
-_VESSELS = frozenset({"cup", "bowl", "can", "bottle", "glass", "carafe"})
-_STREETS = (
-    "mulberry",
-    "bleecker",
-    "main",
-    "spring",
-    "prince",
-    "houston",
-    "mott",
-    "grand",
-    "canal",
-    "broome",
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "east seventh",
-    "west fourth",
-    "east tenth",
-    "madison",
-    "park",
-    "church",
-    "greene",
-    "mercer",
-    "thompson",
-    "high",
-    "king",
-)
-_ALLERGENS = (
-    "nuts",
-    "gluten",
-    "milk",
-    "dairy",
-    "eggs",
-    "fish",
-    "shellfish",
-    "peanuts",
-    "soy",
-    "sesame",
-    "lactose",
-    "celery",
-    "mustard",
-    "wheat",
-    "almonds",
-    "shrimp",
-    "garlic",
-    "onions",
-    "mushrooms",
-)
-_FACTS = (
-    "a table",
-    "a table for two",
-    "a table for four",
-    "a terrace",
-    "parking",
-    "a parking lot",
-    "wifi",
-    "internet",
-    "a kids menu",
-    "a high chair",
-    "a restroom",
-    "outdoor seating",
-    "a vegan menu",
-    "a gluten free menu",
-    "a subway",
-)
 
 
 def _sizes(menu: Menu, dish: Dish) -> Sequence[str]:
@@ -487,7 +262,7 @@ def _spelled(code: str) -> Iterator[str]:
         elif len(part) <= 2:
             yield _number_words(int(part))
         else:
-            yield from (_DIGITS[int(digit)] for digit in part)
+            yield from (_UNIT_WORDS[int(digit)] for digit in part)
 
 
 def _in_words(text: str) -> str:
@@ -512,4 +287,4 @@ def _number_words(number: int) -> str:
     if number < 1000:
         rest = f" {_number_words(number % 100)}" if number % 100 else ""
         return f"{_UNIT_WORDS[number // 100]} hundred{rest}"
-    return " ".join(_DIGITS[int(digit)] for digit in str(number))
+    return " ".join(_UNIT_WORDS[int(digit)] for digit in str(number))

@@ -3,7 +3,7 @@
 from bella_vista.local.answers import so_far
 from bella_vista.local.english.sentences import joined, line_words, say
 from bella_vista.local.policy import Situation, ToolCall, call
-from bella_vista.local.reports import fulfilment_words, warnings
+from bella_vista.local.reports import fulfilment_words, gets_it, warnings
 from bella_vista.local.topics import Topic
 
 
@@ -42,7 +42,7 @@ def reading(now: Situation) -> str:
         warnings(now.items),
         now.answers.not_mentioned(allergies),
         say("reading age", names=[line["name"] for line in now.items if line.get("minimum_age")]),
-        say(total, at=_at(now), **order),
+        say(total, at=gets_it(now.order), **order),
         confirm_question(now),
     )
 
@@ -52,11 +52,11 @@ def money_question(now: Situation) -> str:
     house = now.menu.restaurant
     match _money_open(now):
         case "payment":
-            return say("ask payment", at=_at(now), ways=house.payment)
+            return say("ask payment", at=gets_it(now.order), ways=house.payment)
         case "tip":
             suggested = [f"{one.normalize():f}" for one in house.tip.suggested]
             return say("ask tip", percent=suggested)
-    return joined(say("all in all", at=_at(now), **now.order), say("ask place"))
+    return joined(say("all in all", at=gets_it(now.order), **now.order), say("ask place"))
 
 
 def _money_open(now: Situation) -> str:
@@ -65,11 +65,6 @@ def _money_open(now: Situation) -> str:
         return "payment"
     asks_tip = now.menu.restaurant.tip.maximum > 0 and now.order.get("tip") is None
     return "tip" if asks_tip else ""
-
-
-def _at(now: Situation) -> str:
-    kind = (now.order.get("fulfilment") or {}).get("kind")
-    return "pick it up" if kind == "pickup" else "get it"
 
 
 def no_tip(now: Situation) -> list[ToolCall]:

@@ -52,7 +52,8 @@ class GreeterPolicy(Policy):
         if now.meant("no", "nothing") and not now.heard.answers:
             return say("later")
         return joined(
-            say("hello") if now.meant("greeting") and not now.scene.outcomes else "", wanted
+            say("hello") if now.heard.intents == ("greeting",) else "",
+            wanted,
         )
 
     def confused(self, now: Situation) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from bella_vista.local.english.sentences import joined, line_words, say
+from bella_vista.local.english.sentences import counted, joined, line_words, say
 from bella_vista.local.policy import (
     CHANGING,
     Policy,
@@ -111,7 +111,7 @@ class OrderTakerPolicy(Policy):
         """Whether the guest has everything, as far as he has said."""
         if now.heard.question is not None or now.went_wrong or self.wants_to_cancel(now):
             return False
-        if now.topic is Topic.CONFIRM and now.scene.outcomes:
+        if now.topic is Topic.CONFIRM and (now.scene.outcomes or now.meant("yes", "right")):
             return True  # a correction of what was read back is read back at once
         if has_all(now) or now.meant("place"):
             return True
@@ -135,7 +135,7 @@ class OrderTakerPolicy(Policy):
         if now.topic in _ON_THE_WAY and not now.heard.commands:
             return _missing(now) or say("ask name")
         if now.did("add_item") and (offer := suggestion(now)):
-            return say("ask suggestion", offer=offer)
+            return say("ask suggestion", offer=counted(1, offer))
         if now.heard.settled and now.meant("no", "nothing") and not now.heard.commands:
             return say("ask anything_else")  # the dish that was asked about is not wanted after all
         declines = now.meant("no") and not now.heard.commands  # "no, two tiramisus"
@@ -158,7 +158,7 @@ def has_all(now: Situation) -> bool:
     more = now.scene.last_said.endswith((say("ask wanted more"), say("ask wanted change")))
     if now.heard.commands or not (asked or more):
         return False
-    return now.meant("no", "nothing") or (asked and now.meant("right"))
+    return now.meant("no", "nothing", "right") or (more and now.meant("yes"))
 
 
 def _orders(now: Situation) -> bool:
@@ -195,7 +195,8 @@ def _suggested(now: Situation) -> list[ToolCall]:
     if now.meant("age"):
         return []  # "yes, I am over twenty one"
     offers = (one.offer for one in now.menu.suggestions)
-    said = (one for one in offers if say("ask suggestion", offer=one) in now.scene.last_said)
+    asked = now.scene.last_said
+    said = (one for one in offers if say("ask suggestion", offer=counted(1, one)) in asked)
     name = next(said, None)  # something else may have been said since
     return [] if name is None else [call("add_item", name=name, quantity=1, modifications=[])]
 

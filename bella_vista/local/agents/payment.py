@@ -68,6 +68,8 @@ class PaymentPolicy(Policy):
             return question
         if now.topic is Topic.TIP and now.meant("yes") and now.order.get("tip") is None:
             return say("again tip")
+        if now.topic is Topic.PAYMENT and now.meant("yes") and not now.order.get("payment"):
+            return say("again payment", ways=now.menu.restaurant.payment)
         if now.topic is Topic.PLACE and now.meant("no") and not now.heard.commands:
             return say("ask wanted change")
         return joined(self.confused(now), money_question(now))

@@ -270,7 +270,7 @@ def _headless(out: Outcome, said: Said) -> bool:
         return False  # "a medium cold brew black"
     mask = out.index.all & ~out.index.combos
     for entity in [option.entity for option in wanted] + ([said.size] if said.size else []):
-        mask &= entity.mask
+        mask &= entity.mask if begins else entity.mask & ~entity.own  # "cheddar" orders no dish
     usual = mask & out.index.usual
     single = not said.size and any(option.entity.chosen & usual for option in wanted)
     if usual and not usual & (usual - 1) and not single:

@@ -30,7 +30,9 @@ class Handover:
     ) -> Words:
         """Take it out of a clause and return what is left of it."""
         asked_when = expects in ("fulfilment", "time")
-        told = self._clock.find(words, now, bare=expects == "time")
+        named = (self._names.longest(words.tokens, at) for at in range(len(words)))
+        food = any(one is not None and one[1].dishes for one in named)  # "two naan" is no time
+        told = self._clock.find(words, now, bare=expects == "time" and not food)
         told = told or self._only_an_hour(words, now, asked=asked_when)
         fetched = told is not None and told.first and words.part(0, told.first)
         if told is not None:
@@ -58,7 +60,8 @@ class Handover:
         known = next(
             (d.fields.get("kind") for _, d in heard.drafts if d.op == "set_fulfilment"), None
         )
-        kind = kind or known or order.fulfilment
+        only = self._kinds()[0] if len(self._kinds()) == 1 else None
+        kind = kind or known or order.fulfilment or only
         if kind == "eat_in":
             heard.asked(
                 Question("not_possible", {"what": "eating here", "possible": self._kinds()})
@@ -277,6 +280,8 @@ class Handover:
                     break
                 if not self._goes_on(words, index + 1):
                     break
+            elif index > first and token.start == tokens[index - 1].end:
+                pass  # "6BY"
             elif token.word in words_of("address ends") and index > first:
                 street = (
                     token.word == "the" and tokens[index - 1].word[0].isdigit()

@@ -87,9 +87,16 @@ class Paying:
                 number = numbers.UNITS.get(token.word)
                 joined += str(number) if number is not None else _letters(typed or token.word)
                 code = self._code(joined)
-                if code is not None:
+                if code is not None and self._is_offered(words, first, last + 1, code):
                     return first, last + 1, code
         return None
+
+    def _is_offered(self, words: Words, first: int, last: int, code: str) -> bool:
+        """Whether a code that is an everyday word is meant as one: "I am a student" offers none."""
+        said = words.trimmed(words_of("around"))
+        alone = len(said) == last - first or words.typed(first, last).isupper()
+        spoken = pattern("coupon").search(words.said) or pattern("uses code").search(words.said)
+        return alone or spoken is not None or not code.isalpha()
 
     def _code(self, said: str) -> str | None:
         """Return the code that some letters and digits are, or that they are spelt nearly like."""
@@ -143,8 +150,10 @@ class Paying:
         # Said with how it is paid, "card and ten percent" names a tip.
         paid = expects == "choice" or words.find(pattern("method alone")) is not None
         beside = paid and pattern("a percentage").search(words.said) is not None
-        staff = words.find(pattern("for the staff")) is not None and self._money(words) is not None
-        beside = beside or ((paid or expects == "amount") and staff) or _with_a_number(words, heard)
+        amount = self._money(words) if words.find(pattern("for the staff")) is not None else None
+        # "Two quid for the driver" is a tip at any time; two of something may be for the driver.
+        staff = amount is not None and (paid or expects == "amount" or amount[3] != "bare")
+        beside = beside or staff or _with_a_number(words, heard)
         if tip is None and expects != "amount" and not bare and not beside:
             return words
         if tip is not None and (asks_before(words, tip.first) or words.said.endswith("?")):

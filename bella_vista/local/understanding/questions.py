@@ -63,6 +63,11 @@ class Questions:
         begins = bare.find(pattern("asks begins"))
         if (asked := self._has_allergen(bare)) is not None:
             return asked
+        if (keeps := pattern("keeps a diet").fullmatch(bare.said)) is not None:
+            diet = self._diets.get(stem(keeps["diet"]))
+            return Asked("diets", diet=diet) if diet is not None else None
+        if pattern("asks may have").fullmatch(bare.said) is not None:
+            return Asked("allergens", aspect="without")
         if not marked and (begins is None or begins.first > 0):
             return self._extreme(bare, things) if self._offers.names_extreme(bare) else None
         for read in self._readers():
@@ -192,9 +197,9 @@ class Questions:
             return None
         aspects = table("aspects of service").items()
         said = {token.word for token in words.tokens}
-        return Asked(
-            "service", aspect=next((one for one, of_it in aspects if said & {*of_it}), None)
-        )
+        aspect = next((one for one, of_it in aspects if said & {*of_it}), None)
+        both = aspect == "delivery" and words.find(pattern("pickup")) is not None
+        return Asked("service", aspect=None if both else aspect)
 
     def _payment(self, words: Words, things: Sequence[Item]) -> Asked | None:
         if pattern("asks payment").fullmatch(words.said) is None or "gift" in words.said:
@@ -298,7 +303,10 @@ class Questions:
 
     def _allergen_in(self, words: Words) -> str | None:
         known = {stem(fold(one)): one for dish in self._menu.dishes for one in dish.allergens}
-        for token in words.tokens:
+        of_names = self._inside_names(words)  # "do the fish tacos come with cabbage?"
+        for at, token in enumerate(words.tokens):
+            if at in of_names:
+                continue
             if token.stem in known or token.word in words_of("allergens"):
                 return known.get(token.stem, token.word)
         free = words.find(pattern("asks free"))

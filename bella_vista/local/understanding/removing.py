@@ -25,6 +25,12 @@ def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         found = out.things
     else:
         found = targets(out, said)
+    waits = out.named(said.mask, out.waiting) if said.head is not None and not found else []
+    if waits or (said.ref == "it" and out.waiting and out.spoken is None):
+        given_up = (waits or out.waiting)[0]  # "then leave out the water", which is not there yet
+        given_up.quantity = 0
+        out.settle(given_up)
+        return
     if not found or (said.ref and said.options):
         _nothing_to_remove(out, said)
         return

@@ -23,6 +23,10 @@ def some_of(out: Outcome, said: Said) -> bool:
             out.penalty += NO_EFFECT
         return True
     many = [item for item in out.things if (item.quantity or 1) > 1]
+    fresh = said.ref == "of-them" and not said.verb and (said.besides or not many)
+    if fresh and (topic := out.asked_about()):
+        out.order(said, topic, (topic,))  # "I'll have one of those too, small"
+        return True
     if said.half:
         if not many:
             return False

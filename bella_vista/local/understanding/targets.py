@@ -110,6 +110,9 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         return items
     if said.ref == "one" and said.count is not None:
         return many[-1:] or items[-1:]
+    asked = [item for item in items if item.name == outcome.situation.topic]
+    if said.ref == "it" and outcome.spoken is None and asked:
+        return asked[-1:]  # "how hot is the madras? Swap it for a korma"
     last = [outcome.last] if outcome.last in items and outcome.last else items[-1:]
     about = said.become if said.become is not None else said
     if said.ref == "it" and outcome.spoken is None and about.head is None and about.described:

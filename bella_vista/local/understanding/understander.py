@@ -168,6 +168,7 @@ class _Hearing:
         self._left: list[Token] = []
         self.weighed: list[Decided] = []
         self._gap = False
+        self._unheard: list[str] = []
         self._heard = Heard()
         self._answers: list[Asked] = []
         self._talk = Talk(house.names, self._heard, expects)
@@ -239,6 +240,7 @@ class _Hearing:
         if asked is not None:
             self._answers.append(asked)
         if asked is None and not wish and _only_asks(words):
+            self._unheard.append(words.typed().strip(" .,!?"))
             return
         if self._pending is not None and not self._pending.settled:
             rest = self._pending.answer(words, self._heard)
@@ -376,7 +378,7 @@ class _Hearing:
             tuple(self._heard.intents),
             _chained(questions),
             settled,
-            tuple(decided.not_understood),
+            (*self._unheard, *decided.not_understood),
         )
 
     def _orders_anew(self) -> bool:

@@ -30,6 +30,8 @@ def names_one(outcome: Outcome, said: Said) -> bool:
             elif _named_after_all(outcome, item, said):
                 item.names, item.words = outcome.index.names(said.mask), said.words
                 outcome.give(item, said)
+            elif _named_again(outcome, item, said):
+                _fill(outcome, item, said)
             else:
                 continue
             outcome.settle(item)
@@ -71,6 +73,12 @@ def _named_after_all(outcome: Outcome, item: Item, said: Said) -> bool:
     other = outcome.kitchen.dish(names[0])
     generic = any(stems(name) == kind for name in (dish.name, *dish.aliases))
     return generic and other is not None and other.section == dish.section
+
+
+def _named_again(outcome: Outcome, item: Item, said: Said) -> bool:
+    """Whether a thing that waits is named with what it waits for: "large fries"."""
+    named = item.name in outcome.index.names(said.mask) and item not in outcome.settled
+    return named and said.described and not said.more and outcome.able(item, said)
 
 
 def fill(outcome: Outcome, said: Said) -> bool:
