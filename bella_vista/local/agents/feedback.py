@@ -32,7 +32,10 @@ class FeedbackPolicy(Policy):
 
     def opens_on_words(self, now: Situation) -> bool:
         """Whether another agent has left it to this one to say that the order is placed."""
-        told = now.topic is Topic.RATING  # the agent before has placed it, said so and asked for it
+        rates = any(one.op == "give_feedback" for one in now.heard.commands)
+        answers = rates or now.meant("no", "nothing", "bye", "done", "thanks")
+        # Then the agent before has placed it, said so and asked for the rating.
+        told = now.topic is Topic.RATING and answers
         return now.scene.opening and now.scene.guest is not None and not told
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:

@@ -60,8 +60,7 @@ class Handover:
         known = next(
             (d.fields.get("kind") for _, d in heard.drafts if d.op == "set_fulfilment"), None
         )
-        only = self._kinds()[0] if len(self._kinds()) == 1 else None
-        kind = kind or known or order.fulfilment or only
+        kind = kind or known or order.fulfilment
         if kind == "eat_in":
             heard.asked(
                 Question("not_possible", {"what": "eating here", "possible": self._kinds()})
