@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from livekit import rtc
 
+from agents.app.background import Timer
+
 ACTIVE_AGENT = "active_agent"
 """The attribute of a transcription that names the agent whose words it holds, and, after the
 application's prefix, the participant's that names the active agent."""
@@ -148,7 +150,7 @@ class RoomClient:
         self._newest_reader: asyncio.Task[None] | None = None
         self._in_order = asyncio.Lock()
         self._leaving = False
-        self._gone: asyncio.TimerHandle | None = None
+        self._gone = Timer(lambda by_itself: tell(AgentLeft(by_itself)))
         room = self.room
         room.register_text_stream_handler("lk.transcription", self._opened)
         room.on("reconnecting", lambda: tell(ConnectionChanged("reconnecting")))
@@ -220,7 +222,7 @@ class RoomClient:
     async def leave(self) -> None:
         """Leave the room, and wait for messages that are still arriving; call it once."""
         self._leaving = True
-        self._stop_waiting()
+        self._gone.stop()
         await self.room.disconnect()
         # If the server has closed the room, that returns at once while livekit's own task
         # continues.
@@ -306,7 +308,7 @@ class RoomClient:
 
     def _came(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
-            self._stop_waiting()
+            self._gone.stop()
             self._tell(AgentJoined())
 
     def _left(self, participant: rtc.RemoteParticipant) -> None:
@@ -317,18 +319,10 @@ class RoomClient:
         if self.agents or self._leaving:
             return
         by_itself = participant.disconnect_reason == rtc.DisconnectReason.CLIENT_INITIATED
-        self._stop_waiting()
-        self._gone = asyncio.get_running_loop().call_later(
-            _LEFT_LIMIT_S if by_itself else AGENT_LIMIT_S, self._tell, AgentLeft(by_itself)
-        )
-
-    def _stop_waiting(self) -> None:
-        if self._gone is not None:
-            self._gone.cancel()
-            self._gone = None
+        self._gone.start(_LEFT_LIMIT_S if by_itself else AGENT_LIMIT_S, by_itself)
 
     def _disconnected(self, reason: object) -> None:
-        self._stop_waiting()
+        self._gone.stop()
         if not self._leaving:
             closed = (
                 rtc.DisconnectReason.ROOM_DELETED,

@@ -20,6 +20,7 @@ from livekit.agents.tts import TTS
 from livekit.rtc.room import EventTypes
 
 from agents.app.app import App
+from agents.app.background import first
 from agents.app.declaration import attempt
 from agents.app.parts import C, CallSummary, S
 from agents.app.rooms.conversation import RoomConversation
@@ -229,7 +230,7 @@ class CallerLine(Generic[S, C]):
             tts=tts,
         )
         try:
-            await _first(warm.run(), self._over.wait())
+            await first(warm.run(), self._over.wait())
         finally:
             await warm.aclose(caller_gone=self._over.is_set())
         return words.person_gone
@@ -281,7 +282,7 @@ async def talked_to_person(server: PhoneServer, room: rtc.Room, caller: str, nam
     """
     person = name.removeprefix(f"{room.name}-")
     if person in room.remote_participants:
-        await _first(_left(room, person), _left(room, caller))
+        await first(_left(room, person), _left(room, caller))
         if person in room.remote_participants:
             await end_line(server.api, room.name, person)
         return True
@@ -401,7 +402,7 @@ class WarmTransfer:
         await send_transcription(
             self._theirs.local_participant, self._summary.written, "summary", to=self._person
         )
-        await _first(self._ask(), asyncio.shield(self._answer))
+        await first(self._ask(), asyncio.shield(self._answer))
         if not self._answer.done():
             raise NotPutThrough("no key pressed")  # a mailbox presses none
         if not self._answer.result():
@@ -458,11 +459,11 @@ class WarmTransfer:
             return
         async with asyncio.timeout(JOIN_S):
             await _joined(self._room, self._person)
-        await _first(_left(self._room, self._person), _left(self._room, self._caller))
+        await first(_left(self._room, self._person), _left(self._room, self._caller))
 
     async def _relay(self) -> None:
         """Pass the audio of both on, between their rooms."""
-        await _first(
+        await first(
             _pass_on(self._room, self._caller, self._theirs),
             _pass_on(self._theirs, self._person, self._room),
             _left(self._theirs, self._person),
@@ -580,19 +581,6 @@ async def _when(room: rtc.Room, event: EventTypes, found: Callable[[], T | None]
     finally:
         for one in events:
             room.off(one, look)
-
-
-async def _first(*works: Awaitable[object]) -> None:
-    """Wait until one of these is done, and end the others; raises what it raised."""
-    tasks = [asyncio.ensure_future(one) for one in works]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for one in done:
-            one.result()
-    finally:
-        for one in tasks:
-            one.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _quietly(work: Callable[[], Awaitable[object]], failed: str) -> None:

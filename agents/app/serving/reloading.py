@@ -8,16 +8,17 @@ worker does not start, the old one stays.
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 from watchfiles import Change, awatch
 
 from agents.app.app import AnyApp, Environment
+from agents.app.background import first
 from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.models.speech import language_models_of
@@ -37,9 +38,7 @@ from agents.app.terminal.stdio import print_error
 
 _WRITTEN = (".json", ".md", ".py", ".yaml", ".yml")
 _DEBOUNCE_MS, _STEP_MS = 300, 50
-_SERVED, _FAILED = 0, 1
-
-_T = TypeVar("_T")
+_FAILED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ class ReloadSupervisor:
         watching = asyncio.create_task(self._watched.watch(changed.put_nowait))
         try:
             while True:
-                reason = await _first(changed.get(), current.ended(), asyncio.shield(watching))
+                reason = await first(changed.get(), current.ended(), asyncio.shield(watching))
                 while not changed.empty():
                     changed.get_nowait()
                 if isinstance(reason, str):
@@ -140,7 +139,7 @@ class ReloadSupervisor:
                     print_error("The new worker did not start. The old one keeps running.")
                 else:
                     print_error("The new worker did not start. Waiting for the next change.")
-                    changed.put_nowait(await _first(changed.get(), asyncio.shield(watching)))
+                    changed.put_nowait(await first(changed.get(), asyncio.shield(watching)))
         finally:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
@@ -194,7 +193,8 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
             )
         watched = watched_files(app, app.settings.read_for_rooms())
         supervisor = ReloadSupervisor(app.path, watched, child_environment(app))
-        return await _first(supervisor.run(), _when(stopped))
+        code = await first(supervisor.run(), stopped.wait())
+        return 0 if stopped.is_set() else code
 
 
 def _prepare_speech(app: AnyApp) -> bool:
@@ -225,23 +225,6 @@ def watched_files(app: AnyApp, settings: AppSettings) -> Watched:
     return Watched(
         sorted(folders), [Path(".env"), *(one for one in named if isinstance(one, Path))]
     )
-
-
-async def _when(stopped: asyncio.Event) -> int:
-    await stopped.wait()
-    return _SERVED
-
-
-async def _first(*awaited: Awaitable[_T]) -> _T:
-    """Wait for the first of several awaitables, and cancel the others."""
-    waiting = [asyncio.ensure_future(one) for one in awaited]
-    try:
-        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        return next(one for one in waiting if one in done).result()
-    finally:
-        for one in waiting:
-            one.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
 
 
 def _is_source(path: Path) -> bool:
