@@ -277,6 +277,12 @@ class AppSettings(BaseSettings):
         texts = (key.get_secret_value().strip() for key in keys if key is not None)
         return tuple(text for text in texts if len(text) >= _SHORTEST_SECRET)
 
+    @property
+    def livekit_keys(self) -> tuple[str, str]:
+        """The API key and the API secret; empty texts where they are not set."""
+        secret = self.livekit_api_secret
+        return self.livekit_api_key or "", secret.get_secret_value() if secret is not None else ""
+
     @classmethod
     def variable(cls, field: str) -> str:
         """Return the environment variable that holds a setting: ``BELLA_VISTA_MODEL``, ``OPENAI_API_KEY``."""

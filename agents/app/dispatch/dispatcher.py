@@ -14,6 +14,7 @@ from livekit.agents.job import RunningJobInfo
 from livekit.protocol.models import ParticipantInfo
 
 from agents.app.job_metadata import JobMetadata
+from agents.app.settings import AppSettings
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +99,12 @@ class AgentJob:
         return self.metadata.model_copy(
             update={"supersedes": self.job_id or None, "tries": before + lost}
         )
+
+
+def server_api(settings: AppSettings) -> api.LiveKitAPI:
+    """Return the LiveKit server's API, with its keys; to be closed."""
+    limit = aiohttp.ClientTimeout(total=10)
+    return api.LiveKitAPI(settings.livekit_url, *settings.livekit_keys, timeout=limit)
 
 
 def default_identity(job_id: str) -> str:

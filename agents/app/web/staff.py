@@ -97,7 +97,6 @@ class StaffDesk(Generic[S, C]):
         boards: Gauge,
     ) -> None:
         password = settings.staff_password_hash
-        secret = settings.livekit_api_secret
         self._hash = password.get_secret_value() if password is not None else ""
         try:
             self._hasher = PasswordHasher.from_parameters(extract_parameters(self._hash))
@@ -108,10 +107,8 @@ class StaffDesk(Generic[S, C]):
         self._context = context
         self._store = store
         self._cookie = f"{app.prefix}_staff"
-        self._signer = TimestampSigner(
-            f"{secret.get_secret_value() if secret is not None else ''}{self._hash}",
-            salt=f"{app.name} staff 1",
-        )
+        secret = f"{settings.livekit_keys[1]}{self._hash}"
+        self._signer = TimestampSigner(secret, salt=f"{app.name} staff 1")
         self._live = live
         self._changing = asyncio.Lock()
         self._checking = asyncio.Semaphore(1)  # it takes 64 MiB, and as long as it is meant to

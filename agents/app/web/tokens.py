@@ -109,9 +109,8 @@ def token_reply(visitor: Visitor, name: str | None, settings: AppSettings) -> Re
         name: Their name, as others in the room see it.
         settings: The server, its keys, and the grace time.
     """
-    secret = settings.livekit_api_secret
     token = (
-        api.AccessToken(settings.livekit_api_key, secret.get_secret_value() if secret else None)
+        api.AccessToken(*settings.livekit_keys)
         .with_identity(visitor.identity)
         .with_name(_printable(name or ""))
         .with_ttl(timedelta(seconds=TOKEN_S))
