@@ -183,5 +183,3 @@ def _leaves(name: str, value: JsonValue) -> Iterator[tuple[str, str]]:
         case dict():
             for key, one in value.items():
                 yield from _leaves(key, one)
-        case _:
-            pass

@@ -249,8 +249,6 @@ class CallRecord:
                     self._note_answered(self._call.turn)
                 self._note(self._call.turn, MomentKind.CALL_ENDED, SYSTEM, event.reason)
                 self._write()
-            case _:
-                pass
 
     def _hear(self, event: Heard) -> None:
         if event.turn != self._stored:

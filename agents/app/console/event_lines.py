@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from agents.app.app import AnyApp
 from agents.app.console.wording import Lost, view_of_call
 from agents.app.declaration import named_faults
-from agents.app.terminal.json_lines import json_line
+from agents.app.terminal.stdio import json_line
 from agents.handoff import (
     Call,
     Cost,

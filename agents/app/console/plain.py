@@ -22,7 +22,7 @@ _RECEIPT = 46
 _NARROWEST = 24
 
 
-class Transcript:
+class PlainConsole:
     """Writes what is said, and the state at the end.
 
     Args:
@@ -78,8 +78,6 @@ class Transcript:
                 self._write(fill(f"[{whose_turn(event)}]", self._columns()))
             case YourTurn():
                 self._write("")
-            case _:
-                pass
 
     def closes(self, reason: EndReason, lost: Lost | None = None) -> None:
         """Write the state, unless it was erased, and how to continue it."""

@@ -131,8 +131,6 @@ class Screen:
             case YourTurn():
                 self._show()
                 self._your_turn(event)
-            case _:
-                pass
 
     def closes(self, reason: EndReason, lost: Lost | None = None) -> None:
         """Show the state, unless it was erased, and how to continue it."""

@@ -5,11 +5,14 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from livekit import rtc
 
 from agents.app.background import Timer
+
+if TYPE_CHECKING:
+    from agents.handoff import EndReason
 
 ACTIVE_AGENT = "active_agent"
 """The attribute of a transcription that names the agent whose words it holds, and, after the
@@ -28,9 +31,7 @@ NOT_YET = (1400, *LINK_BROKEN)
 _BEGINNING = (5003, 5004)
 """The errors of a hello while a call takes its time to start."""
 
-EndReason = Literal["agent_ended", "user_left", "failed"]
-
-_END_REASONS: Mapping[str, EndReason] = {
+_END_REASONS: "Mapping[str, EndReason]" = {
     "agent_ended": "agent_ended",
     "user_left": "user_left",
     "moved": "agent_ended",  # the call continues elsewhere, so here it has ended normally
@@ -112,7 +113,7 @@ class AgentLeft:
 class EndNotice:
     """The agent reports that the call is over, and why."""
 
-    reason: EndReason
+    reason: "EndReason"
 
 
 ClientEvent = (
@@ -276,15 +277,13 @@ class RoomClient:
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
         attributes = reader.info.attributes or {}
         heard = identity not in self.agents
-        if heard and not (self._is_own(identity) and attributes.get(_IS_FINAL) == "true"):
+        own = identity == self.room.local_participant.identity
+        if heard and not (own and attributes.get(_IS_FINAL) == "true"):
             return
         task = asyncio.create_task(self._read(reader, identity, self._newest_reader, heard=heard))
         self._newest_reader = task
         self._readers.add(task)
         task.add_done_callback(self._readers.discard)
-
-    def _is_own(self, identity: str) -> bool:
-        return identity == self.room.local_participant.identity
 
     async def _read(
         self,

@@ -4,17 +4,18 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pydantic import JsonValue
 
 from agents.app.app import AnyApp
 from agents.app.terminal.input import PROMPT
-from agents.app.terminal.json_lines import json_line
+from agents.app.terminal.stdio import json_line
 from agents.app.terminal.summary import as_text
 from state.privacy.text import clean
 
-Reason = Literal["input_ended", "user_left", "agent_ended", "failed"]
+if TYPE_CHECKING:
+    from agents.handoff import EndReason
 
 _RECEIPT = 46
 _NARROWEST = 24
@@ -72,7 +73,7 @@ class RoomDisplay:
         """There is a problem with the connection, the agent or the user's message."""
 
     def closes(
-        self, reason: Reason, place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
     ) -> None:
         """The conversation is over."""
 
@@ -153,7 +154,7 @@ class PlainDisplay(RoomDisplay):
         self._write(f"({what})")
 
     def closes(
-        self, reason: Reason, place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
     ) -> None:
         """Write the state, and how to continue it."""
         self._asking = False
@@ -215,7 +216,7 @@ class JsonDisplay(RoomDisplay):
         self._write("told", text=what)
 
     def closes(
-        self, reason: Reason, place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
     ) -> None:
         """Write the ``end`` event."""
         end = {"reason": reason, "resume_code": place.resume_code, self._app.noun: dict(view)}

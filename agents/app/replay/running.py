@@ -249,8 +249,6 @@ def _happened(turn: Turn) -> Iterator[str]:
                 yield f"handoff: {event.source} -> {event.target}"
             case HandoffRefused():
                 yield f"handoff refused: {event.source} -> {event.target} ({event.reason})"
-            case _:
-                pass
 
 
 def _short(text: str, most: int = 300) -> str:

@@ -12,13 +12,11 @@ from pydantic import JsonValue
 from agents.app.declaration import attempt
 from agents.app.models.choice import reply_limit_of
 from agents.app.parts import C, Channel, S
-from agents.app.recordings import CallRecorder
+from agents.app.recordings import CallRecorder, RoomRecording
 from agents.app.rooms.page import Page
 from agents.app.rooms.process_context import ProcessContext
-from agents.app.rooms.recording import RoomRecording
-from agents.app.rooms.resume_codes import resume_code
 from agents.app.rooms.silence import STALL_S, SilenceTimer, StallTimer
-from agents.app.rooms.state_of_call import Opened
+from agents.app.rooms.state_of_call import Opened, resume_code
 from agents.app.rooms.turn_times import TurnTimes
 from agents.app.transcript import CallRecord
 from agents.app.words import Words
@@ -254,8 +252,6 @@ class RoomConversation(Generic[S, C]):
                     self._silence.start()
             case Ended():
                 self._on_end(event)
-            case _:
-                pass
 
     def _note_line(self, event: Heard | Said) -> None:
         """Keep what was said for clients that join later."""

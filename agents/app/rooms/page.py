@@ -37,7 +37,7 @@ push sent earlier on the same channel would delay the reply by more than the cha
 
 _EVERY_TURN = 1 << 53
 
-EndReason = Literal["agent_ended", "user_left", "moved", "failed"]
+ToldReason = Literal["agent_ended", "user_left", "moved", "failed"]
 """Why a call is over, as clients are told."""
 
 
@@ -158,7 +158,7 @@ class Page(Generic[S, C]):
         self._ends.returned(self._user)
         self._subscribers.returned(self._user)
 
-    def ended(self, reason: EndReason, *, present: bool, kept: bool = True) -> None:
+    def ended(self, reason: ToldReason, *, present: bool, kept: bool = True) -> None:
         """Notify the user and all subscribers that the call is over.
 
         Args:
@@ -210,8 +210,6 @@ class Page(Generic[S, C]):
                 self.show()
             case Ended():
                 self._notices.withdraw(_EVERY_TURN)
-            case _:
-                pass
 
     def _push_change(self) -> None:
         """Push a change now that is to be pushed soon."""

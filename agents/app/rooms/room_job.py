@@ -632,9 +632,7 @@ class RoomJob(Generic[S, C]):
         while self._conversation is conversation:
             await asyncio.sleep(STAFF_POLL_S)
             await self._process.live.refresh()
-            with contextlib.suppress(
-                StateError
-            ):  # the database cannot be read now: try again later
+            with contextlib.suppress(StateError):  # it cannot be read now: try again later
                 await conversation.call.shared.refresh()
 
     def _on_speech_lost(self) -> None:

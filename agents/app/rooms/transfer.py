@@ -350,7 +350,8 @@ class WarmTransfer:
             caller_gone: Whether the caller has hung up: the person is told.
         """
         try:
-            if caller_gone and self._theirs.isconnected() and not self._is_gone(self._theirs):
+            there = self._theirs.isconnected() and self._person in self._theirs.remote_participants
+            if caller_gone and there:
                 await self._speak(self._words.caller_gone)
         except Exception as error:  # a courtesy
             logger.info("person not told that the caller is gone: %s", type(error).__name__)
@@ -469,9 +470,6 @@ class WarmTransfer:
             _left(self._theirs, self._person),
             _left(self._room, self._caller),
         )
-
-    def _is_gone(self, room: rtc.Room) -> bool:
-        return self._person not in room.remote_participants
 
 
 @asynccontextmanager

@@ -54,8 +54,6 @@ class TurnTimes:
                 self._report(event)
             case Heard() | TurnWithdrawn() | Ended():
                 self._end_span()
-            case _:
-                pass
 
     def _report(self, event: YourTurn) -> None:
         latency = self._call.turns.latency

@@ -9,7 +9,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +19,7 @@ from watchfiles import Change, awatch
 
 from agents.app.app import AnyApp, Environment
 from agents.app.background import first
+from agents.app.faults import short_path
 from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.models.speech import language_models_of
@@ -31,7 +32,7 @@ from agents.app.models.speech_settings import (
     tts_provider,
     uses_local,
 )
-from agents.app.serving.worker_child import WorkerChild, child_environment
+from agents.app.serving.worker_process import WorkerChild, child_environment
 from agents.app.settings import AppSettings
 from agents.app.terminal.signals import on_signals
 from agents.app.terminal.stdio import print_error
@@ -125,7 +126,7 @@ class ReloadSupervisor:
                 while not changed.empty():
                     changed.get_nowait()
                 if isinstance(reason, str):
-                    print_error(f"{_short(reason)} has changed: starting a new worker")
+                    print_error(f"{short_path(Path(reason))} has changed: starting a new worker")
                 else:
                     print_error(f"The worker exited with code {reason}: starting another")
                 following = await self._start()
@@ -189,7 +190,7 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
             words = " ".join(f"{name}={value}" for name, value in local.environment.items())
             print_error(
                 f"A LiveKit server runs at {local.url}, on this machine only. To join as a user:",
-                f"  {words} {_python()} {arguments} join{' --speech' if hearing else ''}",
+                f"  {words} {short_path(Path(sys.executable))} {arguments} join{' --speech' if hearing else ''}",
             )
         watched = watched_files(app, app.settings.read_for_rooms())
         supervisor = ReloadSupervisor(app.path, watched, child_environment(app))
@@ -230,14 +231,3 @@ def watched_files(app: AnyApp, settings: AppSettings) -> Watched:
 def _is_source(path: Path) -> bool:
     hidden = any(part.startswith(".") or part == "__pycache__" for part in path.parts)
     return path.suffix in _WRITTEN and not hidden
-
-
-def _short(name: str) -> str:
-    path = Path(name)
-    with suppress(ValueError):
-        return str(path.relative_to(Path.cwd()))
-    return name
-
-
-def _python() -> str:
-    return _short(str(Path(sys.executable).absolute()))

@@ -19,7 +19,7 @@ from agents.app.dispatch.dispatcher import UNANSWERED, server_api
 from agents.app.join.room_access import KeysRefused
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.serving.logs import log_as_worker
-from agents.app.serving.worker_child import WorkerChild, child_environment
+from agents.app.serving.worker_process import WorkerChild, child_environment
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import list_states, open_store
 from agents.app.terminal.signals import ctrl_c_alone, on_signals
