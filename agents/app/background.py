@@ -23,11 +23,7 @@ async def first(*awaited: Awaitable[T]) -> T:
 
 
 class Timer:
-    """Calls a function once, unless it is stopped or started again before.
-
-    Args:
-        call: The function.
-    """
+    """Calls a function once, unless it is stopped or started again before."""
 
     def __init__(self, call: Callable[..., object]) -> None:
         self._call = call

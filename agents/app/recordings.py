@@ -50,7 +50,6 @@ class Recordings:
 
     Args:
         folder: The folder of all owners' recordings.
-        owner: The owner.
     """
 
     def __init__(self, folder: Path, owner: str) -> None:
@@ -231,7 +230,6 @@ class CallRecorder:
     """Records one call: an ``AudioTap`` of the session.
 
     Args:
-        file: Where it is recorded.
         clock: Returns the time in seconds; it never goes back.
     """
 
@@ -383,7 +381,6 @@ class RoomRecording:
     Args:
         recorder: Records it; ``None`` if it is not recorded.
         kept: The recordings of the application's calls, where calls are recorded.
-        state_id: The state that the call is about.
         refused: Called when the user has refused.
     """
 

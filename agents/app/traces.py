@@ -32,7 +32,6 @@ class Trace:
 
     Args:
         kind: The name of the field that held it.
-        text: The text.
     """
 
     kind: str

@@ -63,11 +63,7 @@ class ConsoleConversation:
 
     Args:
         call: The call, not started.
-        model: The language model of its agents.
-        front: Shows it.
-        lines: The user's input.
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
-        llm_by_agent: Language models of single agents.
         store: Holds the state, if it is stored.
         lost: Why the call has lost its state.
         live: The settings that staff change while the call runs.

@@ -71,8 +71,6 @@ class EventLines:
     """Writes every event of a call as one JSON line, immediately.
 
     Args:
-        app: The application.
-        call: The call.
         out: Receives the lines, and nothing else.
     """
 

@@ -26,9 +26,6 @@ class PlainConsole:
     """Writes what is said, and the state at the end.
 
     Args:
-        app: The application.
-        call: The call.
-        out: Receives the text.
         to_go_on: The command that continues this state.
         answers_here: Whether the user types in this terminal, so that input is not repeated and
             turns are announced.

@@ -78,9 +78,6 @@ class Screen:
     """Shows a call on a terminal.
 
     Args:
-        app: The application.
-        call: The call.
-        console: The terminal.
         to_go_on: The command that continues this state.
     """
 

@@ -79,7 +79,6 @@ class OutputFile:
     """A file to be written, perhaps several times; readers find a complete one or none.
 
     Args:
-        path: The file.
         new: Whether it must not exist before the first write.
 
     Raises:

@@ -53,11 +53,9 @@ class AgentJob:
     """An agent's job in a room, running or lost.
 
     Args:
-        room: The room's name.
         job_id: The agent's job.
         identity: The agent's identity in the room.
         agent_name: The name it was dispatched by.
-        metadata: Its dispatch's metadata.
         lived_s: How long it has served the call, in seconds.
     """
 
@@ -118,9 +116,7 @@ class Dispatcher:
     Its methods raise one of ``UNANSWERED`` after a few retries.
 
     Args:
-        server: The LiveKit server's API.
         given_up: Called for a call whose agents keep failing.
-        noun: The application's name for a state.
     """
 
     def __init__(

@@ -136,8 +136,6 @@ class RoomClient:
     """One user in one room.
 
     Args:
-        noun: The application's name for a state.
-        prefix: The prefix of the application's attributes.
         tell: Called with each event, in the event loop; it must not block.
     """
 

@@ -26,8 +26,6 @@ class JoinedRoom:
     """The room and call that a user has joined.
 
     Args:
-        room: The room's name.
-        identity: The user's identity.
         hello: The agent's reply to hello.
     """
 
@@ -82,8 +80,6 @@ class PlainDisplay(RoomDisplay):
     """Writes what is said, and the state as it changes.
 
     Args:
-        app: The application.
-        out: Receives the text.
         answers_here: Whether the user types in this terminal, so that input is not repeated.
     """
 
@@ -181,7 +177,6 @@ class JsonDisplay(RoomDisplay):
     """Writes every event as one JSON line, immediately.
 
     Args:
-        app: The application.
         out: Receives the lines, and nothing else.
     """
 

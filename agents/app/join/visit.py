@@ -63,13 +63,8 @@ class Visit:
     """A user in a room.
 
     Args:
-        app: The application.
         access: Joins the room.
-        front: Shows the conversation.
-        lines: The user's input.
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
-        room: The room's name.
-        identity: The user's identity.
         sound: The user's microphone and loudspeaker; without them the user types.
     """
 

@@ -76,9 +76,7 @@ class RealtimeLLM(LLM[Any]):
     """A realtime model of one call.
 
     Args:
-        model: The model's name.
         transcription: The name of the model that transcribes what users say.
-        language: The spoken language.
         base_url: The server's address; OpenAI's own without it.
         api_key: The key, if the server requires one.
         attempt_s: The timeout for the first word, and for each pause after it, in seconds.

@@ -37,7 +37,6 @@ class ReplayCommand:
     """A replay of conversations.
 
     Args:
-        app: The application.
         settings: What they run with where they do not say.
         model_wins: Whether the settings' model overrides the files'.
         repeat: How often each is run.

@@ -30,7 +30,6 @@ class ConversationRecorder(Generic[S, C]):
     the time of each turn, and a replay has the same.
 
     Args:
-        app: The application.
         path: The file; it must not exist.
         settings: What the conversation runs with.
 

@@ -30,7 +30,6 @@ class Comments(Generic[S, C]):
     """Collects the changes that have not been spoken to, and words a comment on all of them.
 
     Args:
-        context: The context of the rules.
         comment: The application's words for changes; it returns ``None`` if there is nothing to say.
             Without it no change is commented on.
     """

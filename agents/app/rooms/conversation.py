@@ -47,19 +47,13 @@ class RoomConversation(Generic[S, C]):
     """One call with a user about one state, once both are known.
 
     Args:
-        process: The data shared by all calls of this process.
         room: The room, connected.
-        opened: The state.
-        user: The user's identity.
-        channel: How the user talks to us.
         present: Whether the user is in the room.
         ended: Called when the call has ended.
         lost: Called when the user can no longer be heard or spoken to; without it the call
             continues as text.
-        microphone_mode: The microphone's mode at first.
         mode_changed: Called when the user's client has changed it.
         last: The commands that do the user's last state again.
-        recorder: Records the call.
     """
 
     def __init__(

@@ -66,8 +66,6 @@ class Prepared(Generic[C]):
     """The data that a process loads before its call.
 
     Args:
-        settings: The settings.
-        context: The context of the rules.
         local: The local model, if it is the configured one: it may take a moment to build.
         live: The settings that staff change while calls run.
         language_models: What local speech-to-text hears, if it is configured.

@@ -45,11 +45,8 @@ class Page(Generic[S, C]):
     """Keeps the clients of one call up to date.
 
     Args:
-        app: The application.
         agent: The local participant that notifies them, connected.
-        call: The call.
         views: Serves the state's public view.
-        user: The user's identity.
         resume_code: Resumes the state in another room.
         silent: Whether the user has no client that can be called, as on a telephone.
         recording: The recording of the call, if it is recorded at first.

@@ -72,7 +72,6 @@ class Presence:
         expected: The user's identity, if the dispatch names it.
         user_role: The role of the user.
         roles: The roles of others, which a token gives by the attribute ``<prefix>.role``.
-        prefix: The prefix of the attributes.
         left: Called when the user has left.
         came_back: Called when the user is back.
         joined: Called when another participant joins, perhaps again.

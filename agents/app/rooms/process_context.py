@@ -42,13 +42,9 @@ class ProcessContext(Generic[S, C]):
     """The data shared by all calls of one process.
 
     Args:
-        app: The application.
-        context: The context of the rules.
-        store: Keeps the states.
         model: Builds the language model of a call.
         models: Builds the language models of single agents.
         media: Builds the speech models, if any are configured.
-        secret: Signs resume codes.
         grace_s: How long a user may be away before the call ends, in seconds.
         words: Whether the transcript stores what is said.
         words_days: For how many days.

@@ -69,12 +69,8 @@ class RoomJob(Generic[S, C]):
     """Serves one user in one room, in one call after another, each about a state.
 
     Args:
-        process: The data shared by all calls of this process.
         room: The room, not connected.
         rooms: The LiveKit server API; without it participants are neither looked up nor muted.
-        name: The room's name.
-        job: The job's id.
-        metadata: The dispatch's metadata.
         phones: Transfers phone callers who ask for a person; without it no agent offers that.
     """
 

@@ -37,7 +37,6 @@ class SilenceTimer:
     Args:
         policy: How long silence may last.
         remind: Asks whether the user is there.
-        end: Ends the call.
     """
 
     def __init__(

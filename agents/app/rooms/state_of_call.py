@@ -116,7 +116,6 @@ class Opened(Generic[S, C]):
     """The state a call is about.
 
     Args:
-        shared: The state.
         resumed: Whether the user has talked about it before.
         prior: What was said then.
         preamble: The text that the user has to be told first.

@@ -73,10 +73,6 @@ class PhoneServer:
     """The server by which callers are transferred.
 
     Args:
-        api: Its API.
-        url: Its address.
-        key: The API key.
-        secret: The API secret.
         trunk: The id of the outbound trunk by which a person is called before the caller is put
             through to them; without it callers are transferred at once.
     """
@@ -121,10 +117,6 @@ class CallerLine(Generic[S, C]):
 
     Args:
         server: Where callers are transferred.
-        app: The application.
-        conversation: The call.
-        room: Its room, connected.
-        user: The user's identity.
         spawn: Runs a task; its owner cancels it.
         transferred: Called when the user has been transferred and is gone.
     """
@@ -165,11 +157,7 @@ class CallerLine(Generic[S, C]):
         return attempt("phone.transfer_to", None, phone.transfer_to, context)
 
     def put_through(self, reason: str) -> None:
-        """Put the user through once the reply under way has been spoken.
-
-        Args:
-            reason: Why they want a person.
-        """
+        """Put the user through once the reply under way has been spoken."""
         if not self._asked:
             self._asked = True
             self._spawn(self._run(reason))
@@ -251,13 +239,7 @@ class CallerLine(Generic[S, C]):
 
 
 async def note_wish(app: App[S, C], shared: SharedState[S, C], reason: str) -> str:
-    """Have a caller's wish for a person stored for staff; returns what they are told of that.
-
-    Args:
-        app: The application.
-        shared: The state of the call.
-        reason: Why they want a person.
-    """
+    """Have a caller's wish for a person stored for staff; returns what they are told of that."""
     if app.phone.not_reached is None:
         return ""
     try:
@@ -300,11 +282,8 @@ class WarmTransfer:
     Args:
         server: Where.
         room: The caller's room, connected.
-        caller: The caller's identity.
         to: Whom to call: a telephone number (E.164) or a SIP address.
         name: The name of the person's room.
-        summary: What it is about.
-        words: The application's sentences.
         tts: Speaks to the person; not closed here.
     """
 

@@ -102,7 +102,6 @@ class Origins:
         allowed: The origins that may call beside the server's own.
         hosts: The names that the server may be called by; ``None`` for any.
         headers: The headers of every answer.
-        refusals: Counts refusals.
     """
 
     def __init__(

@@ -54,12 +54,7 @@ class WebServer(Generic[S, C]):
     """Answers the requests of an application's pages.
 
     Args:
-        app: The application.
         settings: The settings, checked for rooms.
-        context: The context of the rules.
-        store: Keeps the states.
-        server: The LiveKit server's API.
-        live: The settings that staff change.
     """
 
     def __init__(

@@ -78,10 +78,6 @@ class StaffDesk(Generic[S, C]):
     Args:
         app: The application; staff may send the commands of its page's role ``staff``.
         settings: The settings, with the hash of the password.
-        context: The context of the rules.
-        store: Keeps the states.
-        live: The settings that staff change.
-        boards: Counts the boards that are open.
 
     Raises:
         InputError: The hash is none that this program makes.
