@@ -1,6 +1,5 @@
 """A conversation as a plain transcript: for pipes, files, and simple terminals."""
 
-import shutil
 from textwrap import fill
 from typing import Any, TextIO
 
@@ -14,12 +13,9 @@ from agents.app.console.wording import (
     view_of_call,
     whose_turn,
 )
-from agents.app.terminal.summary import Row, Summary, as_text
+from agents.app.terminal.summary import RECEIPT, Row, Summary, as_text, columns
 from agents.handoff import Call, EndReason, Event, Heard, Said, YourTurn
 from state.privacy.text import clean
-
-_RECEIPT = 46
-_NARROWEST = 24
 
 
 class PlainConsole:
@@ -72,7 +68,7 @@ class PlainConsole:
                 self._write(self._said(event))
             case YourTurn() if self._answers_here:
                 self._show_state()
-                self._write(fill(f"[{whose_turn(event)}]", self._columns()))
+                self._write(fill(f"[{whose_turn(event)}]", columns()))
             case YourTurn():
                 self._write("")
 
@@ -89,13 +85,10 @@ class PlainConsole:
         text = f"{speaker_name(event.agent)}: {clean(event.text, lines=True)}"
         if not self._answers_here:
             return text
-        return "\n".join(fill(line, self._columns()) for line in text.split("\n"))
-
-    def _columns(self) -> int:
-        return max(_NARROWEST, shutil.get_terminal_size().columns - 1)
+        return "\n".join(fill(line, columns()) for line in text.split("\n"))
 
     def _receipt(self, rows: tuple[Row, ...]) -> str:
-        return as_text(rows, min(_RECEIPT, self._columns()) if self._answers_here else _RECEIPT)
+        return as_text(rows, min(RECEIPT, columns()) if self._answers_here else RECEIPT)
 
     def _summary(self) -> Summary:
         return self._app.summary_of(view_of_call(self._app, self._call))

@@ -1,6 +1,5 @@
 """The terminal output of a user in a room: a plain transcript, or JSON lines for a program."""
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import fill
@@ -11,14 +10,11 @@ from pydantic import JsonValue
 from agents.app.app import AnyApp
 from agents.app.terminal.input import PROMPT
 from agents.app.terminal.stdio import json_line
-from agents.app.terminal.summary import as_text
+from agents.app.terminal.summary import RECEIPT, as_text, columns
 from state.privacy.text import clean
 
 if TYPE_CHECKING:
     from agents.handoff import EndReason
-
-_RECEIPT = 46
-_NARROWEST = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +112,7 @@ class PlainDisplay(RoomDisplay):
         name = _name(agent or self._app.name.replace("-", " ").title())
         lines = f"{name}: {clean(text, lines=True)}".split("\n")
         if self._answers_here:
-            lines = [fill(line, self._columns()) for line in lines]
+            lines = [fill(line, columns()) for line in lines]
         self._write("\n".join(lines))
 
     def state(self, view: Mapping[str, Any]) -> None:
@@ -143,7 +139,7 @@ class PlainDisplay(RoomDisplay):
         text = notice.get("text")
         if not isinstance(text, str) or not text.strip():
             text = f"Your turn: {_name(str(notice.get('active_agent') or 'the agent'))} listens"
-        self._write(fill(f"[{clean(text)}]", self._columns()))
+        self._write(fill(f"[{clean(text)}]", columns()))
 
     def told(self, what: str) -> None:
         """Write the problem."""
@@ -155,14 +151,11 @@ class PlainDisplay(RoomDisplay):
         """Write the state, and how to continue it."""
         self._asking = False
         summary = self._app.summary_of(view)
-        self._write(f"\n{as_text(summary.rows, min(_RECEIPT, self._columns()))}\n")
+        self._write(f"\n{as_text(summary.rows, min(RECEIPT, columns()))}\n")
         if summary.status:
             self._write(f"{summary.title} is {summary.status}.")
         if to_go_on:
             self._write(f"Go on with: {to_go_on}")
-
-    def _columns(self) -> int:
-        return max(_NARROWEST, shutil.get_terminal_size().columns - 1)
 
     def _write(self, text: str) -> None:
         if self._asking:

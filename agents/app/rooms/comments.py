@@ -9,9 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import Generic
 
-from agents.app.parts import C, S
-from agents.app.parts import Changes as Changes
-from agents.app.parts import Comment as Comment
+from agents.app.parts import C, Changes, Comment, S
 from agents.handoff.events import Said
 from state.shared import Applied
 

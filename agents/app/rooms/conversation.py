@@ -91,10 +91,12 @@ class RoomConversation(Generic[S, C]):
             preamble=f"{opened.preamble} {self.words.recorded if recorder else ''}".strip(),
         )
         self.call.answer(opened.prior.unanswered)
-        self._record = CallRecord(self.call, process.store, channel=channel, words=process.words)
+        self._record = CallRecord(
+            self.call, process.store, channel=channel, words=process.transcript
+        )
         kept = process.recordings
         self._record.drop_older_than(
-            process.words_days, (lambda before: None) if kept is None else kept.drop
+            process.transcript_days, (lambda before: None) if kept is None else kept.drop
         )
         self._recording = RoomRecording(
             recorder, kept, opened.shared.state_id, self._on_recording_refused

@@ -18,7 +18,7 @@ from typing import NoReturn
 from watchfiles import Change, awatch
 
 from agents.app.app import AnyApp, Environment
-from agents.app.background import first
+from agents.app.background import BackgroundTasks, first
 from agents.app.faults import short_path
 from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
@@ -101,7 +101,7 @@ class ReloadSupervisor:
         self._environment = environment
         self._watched = watched
         self._children: set[WorkerChild] = set()
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._leaving = BackgroundTasks("old worker not ended")
 
     async def run(self) -> int:
         """Run until cancelled; returns the exit code of a first worker that did not start."""
@@ -112,9 +112,7 @@ class ReloadSupervisor:
             print_error("The worker is ready. It restarts when a file changes; Ctrl-C ends it.")
             await self._supervise(current)
         finally:
-            for task in self._leaving:
-                task.cancel()
-            await asyncio.gather(*self._leaving, return_exceptions=True)
+            await self._leaving.aclose()
             await asyncio.gather(*(child.close() for child in self._children))
 
     async def _supervise(self, current: WorkerChild) -> NoReturn:
@@ -155,9 +153,7 @@ class ReloadSupervisor:
             await child.leave()
             self._children.discard(child)
 
-        task = asyncio.create_task(leave())
-        self._leaving.add(task)
-        task.add_done_callback(self._leaving.discard)
+        self._leaving.spawn(leave())
 
 
 def run_dev(app: AnyApp, *, server: Path | None = None) -> int:
