@@ -18,7 +18,7 @@ from state.commands import CancelOrder
 from state.context import OrderContext
 from state.forgetting import command_with_words_cut, with_words_cut
 from state.order import OrderState
-from state.shared import SharedState, SqlStore, StateError, StoredState, read_state, write_state
+from state.shared import SharedState, SqlStore, StateError, read_state, write_state
 from state.stages import IN_THE_KITCHEN, ORDERING, wrong_stage
 
 
@@ -105,7 +105,7 @@ async def forget_guest(
     for order_id in found:
         try:
             stored = await store.read(order_id)
-            versions = list(map(_order, _texts(stored)))
+            versions = [_order(stored.initial), *(_order(entry.state) for entry in stored.entries)]
             if versions[-1].stage in IN_THE_KITCHEN or any(map(contact.is_of, versions)):
                 await erasure.add(stored)
             else:
@@ -154,10 +154,6 @@ def _cut(contact: Contact, state: str, commands: Commands) -> tuple[str, Command
         write_state(with_words_cut(_order(state), contact.cut)),
         tuple(command_with_words_cut(command, contact.cut) for command in commands),
     )
-
-
-def _texts(stored: StoredState) -> list[str]:
-    return [stored.initial, *(entry.state for entry in stored.entries)]
 
 
 def _order(state: str) -> OrderState:

@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 from agents.app.clock import running_clock
 from agents.app.faults import InputError
 from agents.app.terminal.input import LONGEST, PipedLines
-from agents.app.terminal.json_lines import json_line
-from agents.app.terminal.stdio import say
+from agents.app.terminal.stdio import json_line, say
 from bella_vista.local.understanding.meaning import LineSeen, OrderSeen
 from bella_vista.local.understanding.understander import NO_ORDER, Understander, as_json
 from bella_vista.menus import menu_file, read_menu

@@ -30,7 +30,6 @@ class Kitchen:
     """A menu, and the time an order is for.
 
     Args:
-        menu: The menu.
         at: Computes that time; called only for items with hours of their own.
     """
 

@@ -124,7 +124,6 @@ class Fulfilment(_Part):
     Args:
         when: The time asked for, aware; ``None`` means as soon as possible.
         ready_at: The promised time, updated when it is arranged, read back and placed.
-        fee: The delivery fee.
         minimum: The minimum subtotal of a delivery.
     """
 

@@ -28,10 +28,8 @@ class Bill:
     Args:
         subtotal: The sum of all lines before discounts.
         discounts: The discounts of the coupons.
-        fees: The fees.
         tax: The tax; included in the prices if ``tax_added`` is false.
         tax_added: Whether the tax is added to the prices.
-        tip: The tip.
     """
 
     subtotal: Cents

@@ -1,15 +1,59 @@
-"""Background tasks with an owner: the event loop itself keeps only weak references to them."""
+"""Background tasks with an owner, the first of several awaitables, and timers that can be restarted."""
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+async def first(*awaited: Awaitable[T]) -> T:
+    """Wait until one of these is done, end the others, and return its result; raises what it raised."""
+    tasks = [asyncio.ensure_future(one) for one in awaited]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return [one.result() for one in tasks if one in done][0]
+    finally:
+        for one in tasks:
+            one.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Timer:
+    """Calls a function once, unless it is stopped or started again before."""
+
+    def __init__(self, call: Callable[..., object]) -> None:
+        self._call = call
+        self._handle: asyncio.TimerHandle | None = None
+
+    @property
+    def due_at(self) -> float | None:
+        """When it is due, in the event loop's seconds; ``None`` while it does not run."""
+        return self._handle.when() if self._handle is not None else None
+
+    def start(self, seconds: float, *arguments: Any) -> None:
+        """Start it, from the beginning if it runs already; the function is called with the arguments."""
+        self.stop()
+        self._handle = asyncio.get_running_loop().call_later(seconds, self._fire, *arguments)
+
+    def stop(self) -> None:
+        """Stop it, if it runs."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _fire(self, *arguments: Any) -> None:
+        self._handle = None
+        self._call(*arguments)
 
 
 class BackgroundTasks:
     """Tasks that run until they are done or closed. An exception ends its own task and is logged.
+
+    The event loop itself keeps only weak references to tasks.
 
     Args:
         failed: The log message; the type of the exception is added.

@@ -29,7 +29,7 @@ from agents.app.cli_options import (
 )
 from agents.app.declaration import COMMANDS, AppFaults, named_faults, of_kind
 from agents.app.faults import InputError
-from agents.app.importing import gc_paused, missing_modules
+from agents.app.importing import gc_paused, later, missing_modules
 from agents.app.settings import AppSettings, SettingsFaults, has_livekit_settings
 from agents.app.terminal.stdio import make_streams_safe, print_error, printable, say
 
@@ -190,7 +190,8 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
 
     schemas: dict[str, Callable[[], Any]] = {**app.command_line.schemas}
     schemas.setdefault("rpc", partial(_rpc_schema, app))
-    schemas["conversation"] = _conversation_schema(app)
+    form = "agents.app.conversation_files.reading:conversation_schema"
+    schemas["conversation"] = partial(later(form), app)
 
     @commands.command()
     def schema(
@@ -445,15 +446,6 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     if app.command_line.state_commands is not None:
         with named_faults("command_line.state_commands"):
             states.add_typer(app.command_line.state_commands(app))
-
-
-def _conversation_schema(app: AnyApp) -> Callable[[], Any]:
-    def schema() -> Any:
-        from agents.app.conversation_files.reading import conversation_schema
-
-        return conversation_schema(app)
-
-    return schema
 
 
 # -- helpers ---------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from agents.app.app import AnyApp
+from agents.app.faults import short_path
 
 _OPTIONS = {
     "model": (
@@ -110,9 +110,9 @@ def with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any], 
 def command_typed(app: AnyApp, name: str, **options: str | None) -> str:
     """Return the command line that runs a command here, with the given options."""
     started = Path(sys.argv[0])
-    words = [_short(started)]
+    words = [str(short_path(started.absolute()))]
     if started.suffix == ".py":
-        words = [_short(Path(sys.executable)), *shlex.split(app.command)[1:]]
+        words = [str(short_path(Path(sys.executable))), *shlex.split(app.command)[1:]]
     words.append(name)
     for given, value in options.items():
         if value is not None:
@@ -131,9 +131,3 @@ def without_password(value: str) -> str:
     value = re.sub(r"^(\w[\w+]*://[^:/@]*):.*@", r"\1@", value)
     value = re.sub(r"(?<=[?&])password=[^&]*&?", "", value)
     return value.rstrip("?&")
-
-
-def _short(path: Path) -> str:
-    with suppress(ValueError):
-        return str(path.absolute().relative_to(Path.cwd()))
-    return str(path)

@@ -34,5 +34,10 @@ def _is_library(file: str, module: str) -> bool:
 
 def file_and_line(file: str, line: int) -> str:
     """Name a line of a file, by a relative path if it is below the working directory."""
-    path, here = Path(file), Path.cwd()
-    return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{line}"
+    return f"{short_path(Path(file))}:{line}"
+
+
+def short_path(path: Path) -> Path:
+    """Return a path as people would write it here: relative if it is below the working directory."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -43,7 +43,6 @@ class ErasureReport:
     """The report of an erasure. It names states and files, never their users.
 
     Args:
-        noun: The application's name for a state.
         erased: The ids of the states that were erased.
         refused: The states that were left unchanged, each with the reason.
         texts: How many different texts were erased.
@@ -127,7 +126,6 @@ class Erasure(Generic[S, C]):
     """Erases the users of states: ``add`` each, ``run``, then ``check``.
 
     Args:
-        app: The application.
         store: A store of all owners' states.
         settings: The settings used to make the context, if a state has to be closed first.
         logs: The program's own logs.

@@ -46,7 +46,6 @@ class JobMetadata(_Fields):
         state_id: The stored state to resume; in the metadata it is called by the application's
             noun, as ``order_id``.
         resume_code: The resume code of a state, which proves that it is the user's.
-        channel: How the user talks to the agents.
         locale: The user's language and region, as in ``en-US``.
         user: The user's identity in the room; without it the user is determined among the
             participants.

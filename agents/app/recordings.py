@@ -50,7 +50,6 @@ class Recordings:
 
     Args:
         folder: The folder of all owners' recordings.
-        owner: The owner.
     """
 
     def __init__(self, folder: Path, owner: str) -> None:
@@ -231,7 +230,6 @@ class CallRecorder:
     """Records one call: an ``AudioTap`` of the session.
 
     Args:
-        file: Where it is recorded.
         clock: Returns the time in seconds; it never goes back.
     """
 
@@ -375,3 +373,58 @@ class CallRecorder:
     async def _wait(self) -> None:
         if self._writing is not None:
             await asyncio.wait((self._writing,))
+
+
+class RoomRecording:
+    """Records a call until it ends, or its user refuses.
+
+    Args:
+        recorder: Records it; ``None`` if it is not recorded.
+        kept: The recordings of the application's calls, where calls are recorded.
+        refused: Called when the user has refused.
+    """
+
+    def __init__(
+        self,
+        recorder: CallRecorder | None,
+        kept: Recordings | None,
+        state_id: str,
+        refused: Callable[[], None],
+    ) -> None:
+        self.recorder = recorder
+        self._kept = kept
+        self._state_id = state_id
+        self._refused = refused
+        self._deleting: asyncio.Task[None] | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether the call is recorded."""
+        return self.recorder is not None
+
+    def announced(self) -> None:
+        """The user has been told that the call is recorded."""
+        if self.recorder is not None:
+            self.recorder.announced()
+
+    def refuse(self) -> None:
+        """Record no longer, and delete the recordings of calls about this state."""
+        recorder, self.recorder = self.recorder, None
+        if recorder is not None:
+            self._refused()
+            self._deleting = asyncio.create_task(self._delete(recorder))
+
+    async def aclose(self) -> None:
+        """Write or delete what was recorded."""
+        if self.recorder is not None:
+            await self.recorder.aclose()
+        if self._deleting is not None:
+            await asyncio.wait((self._deleting,))
+
+    async def _delete(self, recorder: CallRecorder) -> None:
+        await recorder.delete()
+        try:
+            if self._kept is not None:
+                await asyncio.to_thread(self._kept.forget, self._state_id)
+        except OSError as error:
+            logger.error("recording not deleted: %s", error.strerror)

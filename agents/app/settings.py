@@ -277,6 +277,12 @@ class AppSettings(BaseSettings):
         texts = (key.get_secret_value().strip() for key in keys if key is not None)
         return tuple(text for text in texts if len(text) >= _SHORTEST_SECRET)
 
+    @property
+    def livekit_keys(self) -> tuple[str, str]:
+        """The API key and the API secret; empty texts where they are not set."""
+        secret = self.livekit_api_secret
+        return self.livekit_api_key or "", secret.get_secret_value() if secret is not None else ""
+
     @classmethod
     def variable(cls, field: str) -> str:
         """Return the environment variable that holds a setting: ``BELLA_VISTA_MODEL``, ``OPENAI_API_KEY``."""
@@ -301,7 +307,8 @@ class AppSettings(BaseSettings):
         except ValidationError as error:
             raise SettingsFaults(cls._readable(fault, given) for fault in error.errors()) from None
         except (OSError, UnicodeError) as error:
-            raise SettingsFaults([f".env: cannot be read: {_why(error)}"]) from None
+            why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise SettingsFaults([f".env: cannot be read: {why}"]) from None
 
     @classmethod
     def read_for_rooms(cls, **options: object) -> Self:
@@ -464,15 +471,9 @@ def has_livekit_settings() -> bool:
 
 
 def _written() -> Mapping[str, str | None]:
-    with suppress(
-        OSError, UnicodeError
-    ):  # reading the settings reports what is wrong with the file
+    with suppress(OSError, UnicodeError):  # reading the settings reports it
         return dotenv_values(".env")
     return {}
-
-
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or "it is not UTF-8 text"
 
 
 def _is_remote(info: ValidationInfo) -> bool:

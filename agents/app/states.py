@@ -79,12 +79,6 @@ async def new_state(
 ) -> SharedState[S, C]:
     """Store a new state under its owner's next number.
 
-    Args:
-        app: The application.
-        store: The store.
-        context: The context of the rules.
-        channel: How the user talks to the agents.
-
     Raises:
         StateFaults: The database cannot be used.
     """

@@ -32,7 +32,6 @@ class Trace:
 
     Args:
         kind: The name of the field that held it.
-        text: The text.
     """
 
     kind: str
@@ -183,5 +182,3 @@ def _leaves(name: str, value: JsonValue) -> Iterator[tuple[str, str]]:
         case dict():
             for key, one in value.items():
                 yield from _leaves(key, one)
-        case _:
-            pass

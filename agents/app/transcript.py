@@ -127,8 +127,6 @@ class CallRecord:
 
     Args:
         call: The call, before anything is said in it.
-        store: The store of its state.
-        channel: How the user talks to the agents.
         words: Whether what is said is stored. When a call took place, how often the user spoke and
             what the models cost is stored in any case.
         now: Returns the present time, aware.
@@ -249,8 +247,6 @@ class CallRecord:
                     self._note_answered(self._call.turn)
                 self._note(self._call.turn, MomentKind.CALL_ENDED, SYSTEM, event.reason)
                 self._write()
-            case _:
-                pass
 
     def _hear(self, event: Heard) -> None:
         if event.turn != self._stored:

@@ -170,10 +170,8 @@ class EventListeners:
             for listener in tuple(self._listeners):
                 try:
                     listener(self._queue[0])
-                except (
-                    Exception,
-                    asyncio.CancelledError,
-                ):  # an exception in a listener must not reach the conversation
+                # An exception in a listener must not reach the conversation.
+                except (Exception, asyncio.CancelledError):
                     logger.exception("event listener failed")
             self._queue.popleft()
 

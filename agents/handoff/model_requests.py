@@ -270,7 +270,7 @@ def recent_items(items: Sequence[ChatItem], max_items: int) -> list[ChatItem]:
     steps of half of ``max_items`` instead of every turn: a provider's prompt cache is valid as long
     as the beginning stays the same.
     """
-    head = next((at for at, item in enumerate(items) if not _is_instructions(item)), len(items))
+    head = next((at for at, item in enumerate(items) if not is_instructions(item)), len(items))
     talk = items[head:]
     if len(talk) <= max_items:
         return list(items)
@@ -281,7 +281,8 @@ def recent_items(items: Sequence[ChatItem], max_items: int) -> list[ChatItem]:
     return [*items[:head], *talk[next(after, next(before, 0)) :]]
 
 
-def _is_instructions(item: ChatItem) -> bool:
+def is_instructions(item: ChatItem) -> bool:
+    """Whether an item of a history is instructions."""
     return item.type == "message" and item.role in ("system", "developer")
 
 

@@ -104,7 +104,6 @@ class Replies:
     """Requests the replies of one call and reports what has been said.
 
     Args:
-        call: The call.
         preamble: Spoken once before anything else, and repeated with the next reply if it was
             interrupted; empty for nothing.
     """

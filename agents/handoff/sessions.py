@@ -29,7 +29,8 @@ from agents.handoff.handoffs import Models
 from agents.handoff.livekit_workarounds import CallSession, event_handler
 from agents.handoff.policy import C, S
 from agents.handoff.push_to_talk import MicrophoneMode, PushToTalk
-from agents.handoff.redacting_stt import RedactingSTT
+from agents.handoff.speech import RedactingSTT
+from state.privacy import clean
 
 logger = logging.getLogger(__name__)
 
@@ -336,7 +337,7 @@ async def talk(
     def show(event: Event) -> None:
         text = _format(event)
         if text is not None and not (typed and isinstance(event, Heard)):
-            shown.write(f"{_harmless(text)}\n")
+            shown.write(f"{clean(text, lines=True)}\n")  # without what a terminal would execute
             shown.flush()
 
     unsubscribe = call.subscribe(show)
@@ -372,11 +373,6 @@ def _format(event: Event) -> str | None:
         case ToolUsed() if event.is_error:
             return f"[{event.name}: {event.output}]"
     return None
-
-
-def _harmless(text: str) -> str:
-    """Remove control characters, which a terminal would execute."""
-    return "".join(sign for sign in text if sign.isprintable() or sign == "\n")
 
 
 async def _read_line(source: io.FileIO) -> str | None:

@@ -138,9 +138,7 @@ class Conversation(Generic[S, C]):
         await self._start()
         try:
             await self._until_users_turn()
-        except (
-            BaseException
-        ):  # close the session whatever stops the greeting, a cancellation included
+        except BaseException:  # close the session whatever stops the greeting, also a cancellation
             await stop(self.call)
             raise
         return self

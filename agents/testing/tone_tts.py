@@ -85,9 +85,6 @@ class _ToneStream(SynthesizeStream):
         if words:
             tts.spoken.append("".join(words))
         if tts.mute and words:
-            await self._never()
+            await asyncio.Event().wait()  # for ever
         if begun:
             output_emitter.end_segment()
-
-    async def _never(self) -> None:
-        await asyncio.Event().wait()

@@ -79,8 +79,6 @@ class Notifier:
 
     Args:
         peer: Performs the calls.
-        identity: The client.
-        method: The client's method.
         newest: Creates the notification to send now; ``None`` if there is nothing to send.
         response_timeout: The timeout of a call in seconds. livekit-agents 1.8.9 reserves 7 of them for the round
             trip, so 10 leave the client's application 3 seconds.

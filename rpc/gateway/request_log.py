@@ -99,8 +99,6 @@ class RequestRecord:
 
     Args:
         log: Queues the log line.
-        method: The method.
-        identity: The caller.
         payload: The payload; only its size is kept.
         request_id: livekit's request id. A client can choose its own, so it may hold anything.
     """

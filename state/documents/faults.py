@@ -19,7 +19,6 @@ class Fault:
     'menu.yaml: there is no such file'
 
     Args:
-        source: The file.
         line: The line, from 1; 0 if the fault is the file's.
         message: How to fix it.
     """

@@ -44,7 +44,6 @@ class Chooser:
     """The possible modifications of one dish.
 
     Args:
-        dish: The dish.
         groups: Its groups of choices.
         others: Other names for what the dish contains.
     """

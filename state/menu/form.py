@@ -74,13 +74,11 @@ class MenuReading:
         source: Its file, for faults.
         faults: The faults found so far.
         places: The place of each part in the file, by its ``id()``.
-        currency: The restaurant's currency.
         decimals: How many decimals amounts may have; ``None`` until the currency is known.
         rates: The names of the tax rates.
         groups: The names of the groups of choices.
         section: The section being read.
         sections: The names of the dishes of each section.
-        combos: The names of the combos.
     """
 
     source: str

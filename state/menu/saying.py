@@ -61,7 +61,6 @@ class DishVocabulary:
     """The vocabulary of one dish.
 
     Args:
-        dish: The dish.
         groups: Its groups of choices.
         others: Other names for what the dish contains.
     """

@@ -65,7 +65,6 @@ class DigitRun:
     """A run of digits, with only punctuation and fillers between them.
 
     Args:
-        digits: The digits.
         start: Where it begins in the text.
         end: Where it ends.
         groups: How many digits each piece had.

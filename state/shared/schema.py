@@ -47,7 +47,6 @@ class Schema:
     """The present version of the states' form, and the migrations from earlier ones.
 
     Args:
-        version: The present version.
         migrate: The migrations by the version they start from.
 
     Raises:

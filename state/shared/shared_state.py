@@ -575,10 +575,8 @@ class SharedState(Generic[S, C]):
         for subscriber in tuple(self._subscribers):
             try:
                 subscriber(applied)
-            except (
-                Exception,
-                asyncio.CancelledError,
-            ):  # the change has happened, so a failing subscriber must not affect the writer
+            # The change has happened, so a failing subscriber must not affect the writer.
+            except (Exception, asyncio.CancelledError):
                 logger.exception("a subscriber failed")
 
     async def _reload(self) -> None:

@@ -13,7 +13,7 @@ import yaml
 from livekit.agents.llm import LLM, ChatContext, ChatMessage, LLMStream
 
 from agents.app.console.event_lines import EventLines
-from agents.app.console.plain import Transcript
+from agents.app.console.plain import PlainConsole
 from agents.handoff import DATA_MARK
 from agents.telling import reading
 from agents.testing import Conversation
@@ -136,9 +136,9 @@ async def make(attempt: Attempt, text: str, there: Place, model: LLM[Any]) -> st
     """Make an attempt; returns everything a terminal showed of it."""
     plain, lines = io.StringIO(), io.StringIO()
     fronts = (
-        Transcript(APP, there.call, plain, to_go_on="again"),
+        PlainConsole(APP, there.call, plain, to_go_on="again"),
         EventLines(APP, there.call, lines),
-        Transcript(APP, there.call, plain, to_go_on="again", answers_here=True),
+        PlainConsole(APP, there.call, plain, to_go_on="again", answers_here=True),
     )
     for front in fronts:
         there.call.subscribe(front.tell)

@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agents.app.console.event_lines import EventLines
-from agents.app.console.plain import Transcript
+from agents.app.console.plain import PlainConsole
 from agents.app.terminal.stdio import print_error, say
 from agents.handoff import Event, Heard, Said
 from agents.testing import Conversation, calls, says
@@ -101,7 +101,7 @@ def sinks() -> Iterator[Sinks]:
 async def hold(there: Place, model: LLM[Any], lines: Sequence[str], sinks: Sinks) -> None:
     """Talk, with both of the terminal's fronts listening."""
     fronts = (
-        Transcript(APP, there.call, sinks.shown, to_go_on=""),
+        PlainConsole(APP, there.call, sinks.shown, to_go_on=""),
         EventLines(APP, there.call, sinks.shown),
     )
     for front in fronts:

@@ -13,7 +13,7 @@ from livekit.agents.llm import LLM
 
 from agents.app.app import AnyApp, App, Environment
 from agents.app.console.event_lines import EventLines
-from agents.app.console.plain import Transcript
+from agents.app.console.plain import PlainConsole
 from agents.app.console.wording import Lost, closing_lines, view_of_call
 from agents.app.declaration import named_faults
 from agents.app.live import LiveSettings
@@ -21,7 +21,7 @@ from agents.app.models.choice import language_model, models_of_agents, reply_lim
 from agents.app.parts import C, S
 from agents.app.settings import AppSettings
 from agents.app.states import is_erased, new_state, open_store, resume_state
-from agents.app.terminal.input import Lines, is_dumb, piped, typed
+from agents.app.terminal.input import InputLines, is_dumb, piped, typed
 from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.signals import on_signals
 from agents.app.terminal.stdio import discard_stdout, print_error
@@ -31,7 +31,7 @@ from agents.testing import ScriptedLLM
 from state.shared import SqlStore, StateError
 
 if TYPE_CHECKING:
-    from agents.app.replay.recording import Recording
+    from agents.app.replay.recording import ConversationRecorder
 
 logger = logging.getLogger(__name__)
 
@@ -63,11 +63,7 @@ class ConsoleConversation:
 
     Args:
         call: The call, not started.
-        model: The language model of its agents.
-        front: Shows it.
-        lines: The user's input.
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
-        llm_by_agent: Language models of single agents.
         store: Holds the state, if it is stored.
         lost: Why the call has lost its state.
         live: The settings that staff change while the call runs.
@@ -76,7 +72,7 @@ class ConsoleConversation:
     call: Call[Any, Any]
     model: LLM[Any]
     front: ConsoleDisplay
-    lines: Lines
+    lines: InputLines
     typed: bool
     llm_by_agent: Mapping[str, LLM[Any]] = field(default_factory=dict)
     store: SqlStore | None = None
@@ -197,9 +193,9 @@ def run_console(
     environment, recording = Environment.of(settings), None
     if record is not None:
         # It loads the form of conversation files, so only a recording imports it.
-        from agents.app.replay.recording import Recording
+        from agents.app.replay.recording import ConversationRecorder
 
-        recording = Recording(app, record, settings)
+        recording = ConversationRecorder(app, record, settings)
         environment = recording.environment(environment)
     context = app.make_context(environment)
     on_screen = not events and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
@@ -223,7 +219,7 @@ async def _converse(
     events: bool,
     on_screen: bool,
     again: str,
-    recording: "Recording[S, C] | None",
+    recording: "ConversationRecorder[S, C] | None",
 ) -> int:
     model = language_model(app, context, settings)
     own = models_of_agents(app, context, settings)
@@ -293,13 +289,13 @@ def _front(
     events: bool,
     on_screen: bool,
     to_go_on: str,
-) -> tuple[ConsoleDisplay, Lines]:
+) -> tuple[ConsoleDisplay, InputLines]:
     if events:
         return EventLines(app, call, sys.stdout), piped()
     if not on_screen:
-        return Transcript(app, call, sys.stdout, to_go_on=to_go_on), piped()
+        return PlainConsole(app, call, sys.stdout, to_go_on=to_go_on), piped()
     if is_dumb():
-        front = Transcript(app, call, sys.stdout, to_go_on=to_go_on, answers_here=True)
+        front = PlainConsole(app, call, sys.stdout, to_go_on=to_go_on, answers_here=True)
         return front, typed(front.typed)
     # rich takes some time to import, and only a screen needs it.
     from agents.app.console.screen import Screen, terminal

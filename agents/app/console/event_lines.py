@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from agents.app.app import AnyApp
 from agents.app.console.wording import Lost, view_of_call
 from agents.app.declaration import named_faults
-from agents.app.terminal.json_lines import json_line
+from agents.app.terminal.stdio import json_line
 from agents.handoff import (
     Call,
     Cost,
@@ -71,8 +71,6 @@ class EventLines:
     """Writes every event of a call as one JSON line, immediately.
 
     Args:
-        app: The application.
-        call: The call.
         out: Receives the lines, and nothing else.
     """
 

@@ -1,6 +1,5 @@
 """A conversation as a plain transcript: for pipes, files, and simple terminals."""
 
-import shutil
 from textwrap import fill
 from typing import Any, TextIO
 
@@ -14,21 +13,15 @@ from agents.app.console.wording import (
     view_of_call,
     whose_turn,
 )
-from agents.app.terminal.summary import Row, Summary, as_text
+from agents.app.terminal.summary import RECEIPT, Row, Summary, as_text, columns
 from agents.handoff import Call, EndReason, Event, Heard, Said, YourTurn
 from state.privacy.text import clean
 
-_RECEIPT = 46
-_NARROWEST = 24
 
-
-class Transcript:
+class PlainConsole:
     """Writes what is said, and the state at the end.
 
     Args:
-        app: The application.
-        call: The call.
-        out: Receives the text.
         to_go_on: The command that continues this state.
         answers_here: Whether the user types in this terminal, so that input is not repeated and
             turns are announced.
@@ -75,11 +68,9 @@ class Transcript:
                 self._write(self._said(event))
             case YourTurn() if self._answers_here:
                 self._show_state()
-                self._write(fill(f"[{whose_turn(event)}]", self._columns()))
+                self._write(fill(f"[{whose_turn(event)}]", columns()))
             case YourTurn():
                 self._write("")
-            case _:
-                pass
 
     def closes(self, reason: EndReason, lost: Lost | None = None) -> None:
         """Write the state, unless it was erased, and how to continue it."""
@@ -94,13 +85,10 @@ class Transcript:
         text = f"{speaker_name(event.agent)}: {clean(event.text, lines=True)}"
         if not self._answers_here:
             return text
-        return "\n".join(fill(line, self._columns()) for line in text.split("\n"))
-
-    def _columns(self) -> int:
-        return max(_NARROWEST, shutil.get_terminal_size().columns - 1)
+        return "\n".join(fill(line, columns()) for line in text.split("\n"))
 
     def _receipt(self, rows: tuple[Row, ...]) -> str:
-        return as_text(rows, min(_RECEIPT, self._columns()) if self._answers_here else _RECEIPT)
+        return as_text(rows, min(RECEIPT, columns()) if self._answers_here else RECEIPT)
 
     def _summary(self) -> Summary:
         return self._app.summary_of(view_of_call(self._app, self._call))

@@ -4,7 +4,6 @@ Nothing is redrawn: each turn is printed once, so the output can be scrolled, co
 like any other.
 """
 
-import asyncio
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.app.app import AnyApp
+from agents.app.background import Timer
 from agents.app.console.wording import (
     Lost,
     closing_lines,
@@ -78,9 +78,6 @@ class Screen:
     """Shows a call on a terminal.
 
     Args:
-        app: The application.
-        call: The call.
-        console: The terminal.
         to_go_on: The command that continues this state.
     """
 
@@ -94,7 +91,7 @@ class Screen:
         self._said: list[tuple[str, str]] = []
         self._shown: Summary | None = None
         self._thinking: Status | None = None
-        self._soon: asyncio.TimerHandle | None = None
+        self._soon = Timer(self._show_thinking)
         self._colours = {
             name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(call.graph.agents)
         }
@@ -131,8 +128,6 @@ class Screen:
             case YourTurn():
                 self._show()
                 self._your_turn(event)
-            case _:
-                pass
 
     def closes(self, reason: EndReason, lost: Lost | None = None) -> None:
         """Show the state, unless it was erased, and how to continue it."""
@@ -222,10 +217,8 @@ class Screen:
 
     def _think(self) -> None:
         self._stop_thinking()
-        if self._console.color_system is None:  # plain output should not be animated
-            return
-        loop = asyncio.get_running_loop()
-        self._soon = loop.call_later(_NOTICED_S, self._show_thinking)
+        if self._console.color_system is not None:  # plain output should not be animated
+            self._soon.start(_NOTICED_S)
 
     def _show_thinking(self) -> None:
         name = speaker_name(self._call.speaker)
@@ -233,9 +226,7 @@ class Screen:
         self._thinking.start()
 
     def _stop_thinking(self) -> None:
-        if self._soon is not None:
-            self._soon.cancel()
-            self._soon = None
+        self._soon.stop()
         if self._thinking is not None:
             self._thinking.stop()
             self._thinking = None

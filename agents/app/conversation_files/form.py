@@ -126,7 +126,6 @@ class ConversationForm(FilePart):
         channel: The channel the state starts with; ``terminal`` by default.
         script: The replies of the scripted model, one step each.
         greeting: What must be true before the user's first turn.
-        turns: The user's turns.
         end: Fields of the state's view after the last turn.
         start: Fields of the state to start from.
     """

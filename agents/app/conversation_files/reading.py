@@ -55,8 +55,6 @@ class ConversationFile:
     """A conversation with the lines of its parts.
 
     Args:
-        path: The file.
-        conversation: The conversation.
         turn_lines: The line of each turn.
         lines: The line of each key's value.
     """

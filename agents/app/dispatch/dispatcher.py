@@ -14,6 +14,7 @@ from livekit.agents.job import RunningJobInfo
 from livekit.protocol.models import ParticipantInfo
 
 from agents.app.job_metadata import JobMetadata
+from agents.app.settings import AppSettings
 
 logger = logging.getLogger(__name__)
 
@@ -52,11 +53,9 @@ class AgentJob:
     """An agent's job in a room, running or lost.
 
     Args:
-        room: The room's name.
         job_id: The agent's job.
         identity: The agent's identity in the room.
         agent_name: The name it was dispatched by.
-        metadata: Its dispatch's metadata.
         lived_s: How long it has served the call, in seconds.
     """
 
@@ -100,6 +99,12 @@ class AgentJob:
         )
 
 
+def server_api(settings: AppSettings) -> api.LiveKitAPI:
+    """Return the LiveKit server's API, with its keys; to be closed."""
+    limit = aiohttp.ClientTimeout(total=10)
+    return api.LiveKitAPI(settings.livekit_url, *settings.livekit_keys, timeout=limit)
+
+
 def default_identity(job_id: str) -> str:
     """Return the identity that livekit-agents 1.8.9 gives an agent by default."""
     return f"agent-{job_id}"
@@ -111,9 +116,7 @@ class Dispatcher:
     Its methods raise one of ``UNANSWERED`` after a few retries.
 
     Args:
-        server: The LiveKit server's API.
         given_up: Called for a call whose agents keep failing.
-        noun: The application's name for a state.
     """
 
     def __init__(

@@ -52,9 +52,7 @@ class LostCall:
     """A call whose agent's worker died, or whose agent left it to another.
 
     Args:
-        room: The room's name.
         job_id: The dead agent's job; empty when the agent has left.
-        state_id: The state it served.
         user: The user's identity, if known.
         tries: How many agents in a row were lost in this call.
         lived_s: How long the last one served it, in seconds.

@@ -11,9 +11,8 @@ from agents.app.declaration import named_faults
 from agents.app.doctor.database import check_database_access
 from agents.app.doctor.findings import Finding, Severity, fault, ok, warning
 from agents.app.doctor.models import check_models, check_speech
-from agents.app.doctor.ports import check_ports
+from agents.app.doctor.ports import check_ports, check_web
 from agents.app.doctor.server import check_server
-from agents.app.doctor.web import check_web
 from agents.app.faults import InputError
 from agents.app.models.choice import language_model
 from agents.app.models.speech_settings import missing_for_speech

@@ -44,9 +44,8 @@ async def check_database_access(app: AnyApp, settings: AppSettings, owner: str |
 
 
 def _database_file(url: str) -> Path | None:
-    with suppress(
-        Exception
-    ):  # SQLAlchemy raises several types; opening the database reports the cause
+    # SQLAlchemy raises several types; opening the database reports the cause.
+    with suppress(Exception):
         parsed = make_url(url)
         if parsed.get_backend_name() == "sqlite" and parsed.database:
             return Path(parsed.database)
@@ -66,9 +65,8 @@ def _to_be_made(file: Path) -> Finding:
 
 def _can_be_written_to(folder: Path) -> bool:
     try:
-        with TemporaryFile(
-            dir=folder
-        ) as trial:  # the mode bits are not enough: the file system may refuse
+        # The mode bits are not enough: the file system may refuse.
+        with TemporaryFile(dir=folder) as trial:
             trial.write(b"doctor")
     except OSError:
         return False

@@ -5,9 +5,14 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from livekit import rtc
+
+from agents.app.background import Timer
+
+if TYPE_CHECKING:
+    from agents.handoff import EndReason
 
 ACTIVE_AGENT = "active_agent"
 """The attribute of a transcription that names the agent whose words it holds, and, after the
@@ -26,9 +31,7 @@ NOT_YET = (1400, *LINK_BROKEN)
 _BEGINNING = (5003, 5004)
 """The errors of a hello while a call takes its time to start."""
 
-EndReason = Literal["agent_ended", "user_left", "failed"]
-
-_END_REASONS: Mapping[str, EndReason] = {
+_END_REASONS: "Mapping[str, EndReason]" = {
     "agent_ended": "agent_ended",
     "user_left": "user_left",
     "moved": "agent_ended",  # the call continues elsewhere, so here it has ended normally
@@ -110,7 +113,7 @@ class AgentLeft:
 class EndNotice:
     """The agent reports that the call is over, and why."""
 
-    reason: EndReason
+    reason: "EndReason"
 
 
 ClientEvent = (
@@ -133,8 +136,6 @@ class RoomClient:
     """One user in one room.
 
     Args:
-        noun: The application's name for a state.
-        prefix: The prefix of the application's attributes.
         tell: Called with each event, in the event loop; it must not block.
     """
 
@@ -148,7 +149,7 @@ class RoomClient:
         self._newest_reader: asyncio.Task[None] | None = None
         self._in_order = asyncio.Lock()
         self._leaving = False
-        self._gone: asyncio.TimerHandle | None = None
+        self._gone = Timer(lambda by_itself: tell(AgentLeft(by_itself)))
         room = self.room
         room.register_text_stream_handler("lk.transcription", self._opened)
         room.on("reconnecting", lambda: tell(ConnectionChanged("reconnecting")))
@@ -220,7 +221,7 @@ class RoomClient:
     async def leave(self) -> None:
         """Leave the room, and wait for messages that are still arriving; call it once."""
         self._leaving = True
-        self._stop_waiting()
+        self._gone.stop()
         await self.room.disconnect()
         # If the server has closed the room, that returns at once while livekit's own task
         # continues.
@@ -274,15 +275,13 @@ class RoomClient:
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
         attributes = reader.info.attributes or {}
         heard = identity not in self.agents
-        if heard and not (self._is_own(identity) and attributes.get(_IS_FINAL) == "true"):
+        own = identity == self.room.local_participant.identity
+        if heard and not (own and attributes.get(_IS_FINAL) == "true"):
             return
         task = asyncio.create_task(self._read(reader, identity, self._newest_reader, heard=heard))
         self._newest_reader = task
         self._readers.add(task)
         task.add_done_callback(self._readers.discard)
-
-    def _is_own(self, identity: str) -> bool:
-        return identity == self.room.local_participant.identity
 
     async def _read(
         self,
@@ -306,7 +305,7 @@ class RoomClient:
 
     def _came(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
-            self._stop_waiting()
+            self._gone.stop()
             self._tell(AgentJoined())
 
     def _left(self, participant: rtc.RemoteParticipant) -> None:
@@ -317,18 +316,10 @@ class RoomClient:
         if self.agents or self._leaving:
             return
         by_itself = participant.disconnect_reason == rtc.DisconnectReason.CLIENT_INITIATED
-        self._stop_waiting()
-        self._gone = asyncio.get_running_loop().call_later(
-            _LEFT_LIMIT_S if by_itself else AGENT_LIMIT_S, self._tell, AgentLeft(by_itself)
-        )
-
-    def _stop_waiting(self) -> None:
-        if self._gone is not None:
-            self._gone.cancel()
-            self._gone = None
+        self._gone.start(_LEFT_LIMIT_S if by_itself else AGENT_LIMIT_S, by_itself)
 
     def _disconnected(self, reason: object) -> None:
-        self._stop_waiting()
+        self._gone.stop()
         if not self._leaving:
             closed = (
                 rtc.DisconnectReason.ROOM_DELETED,

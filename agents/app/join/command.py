@@ -16,7 +16,7 @@ from agents.app.join.room_access import RoomAccess, Unreachable, new_identity, n
 from agents.app.join.sound import Sound
 from agents.app.join.visit import NoSpeech, Visit
 from agents.app.settings import AppSettings
-from agents.app.terminal.input import Lines, piped, typed
+from agents.app.terminal.input import InputLines, piped, typed
 from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.stdio import discard_stdout, print_error, say
 
@@ -160,7 +160,7 @@ def _keep_tokens_out_of_logs() -> None:
     logging.getLogger("livekit").setLevel(logging.CRITICAL)
 
 
-def _front(app: AnyApp, *, events: bool, on_screen: bool) -> tuple[RoomDisplay, Lines]:
+def _front(app: AnyApp, *, events: bool, on_screen: bool) -> tuple[RoomDisplay, InputLines]:
     if events:
         return JsonDisplay(app, sys.stdout), piped()
     front = PlainDisplay(app, sys.stdout, answers_here=on_screen)

@@ -1,23 +1,20 @@
 """The terminal output of a user in a room: a plain transcript, or JSON lines for a program."""
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pydantic import JsonValue
 
 from agents.app.app import AnyApp
 from agents.app.terminal.input import PROMPT
-from agents.app.terminal.json_lines import json_line
-from agents.app.terminal.summary import as_text
+from agents.app.terminal.stdio import json_line
+from agents.app.terminal.summary import RECEIPT, as_text, columns
 from state.privacy.text import clean
 
-Reason = Literal["input_ended", "user_left", "agent_ended", "failed"]
-
-_RECEIPT = 46
-_NARROWEST = 24
+if TYPE_CHECKING:
+    from agents.handoff import EndReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +22,6 @@ class JoinedRoom:
     """The room and call that a user has joined.
 
     Args:
-        room: The room's name.
-        identity: The user's identity.
         hello: The agent's reply to hello.
     """
 
@@ -72,7 +67,7 @@ class RoomDisplay:
         """There is a problem with the connection, the agent or the user's message."""
 
     def closes(
-        self, reason: Reason, place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
     ) -> None:
         """The conversation is over."""
 
@@ -81,8 +76,6 @@ class PlainDisplay(RoomDisplay):
     """Writes what is said, and the state as it changes.
 
     Args:
-        app: The application.
-        out: Receives the text.
         answers_here: Whether the user types in this terminal, so that input is not repeated.
     """
 
@@ -119,7 +112,7 @@ class PlainDisplay(RoomDisplay):
         name = _name(agent or self._app.name.replace("-", " ").title())
         lines = f"{name}: {clean(text, lines=True)}".split("\n")
         if self._answers_here:
-            lines = [fill(line, self._columns()) for line in lines]
+            lines = [fill(line, columns()) for line in lines]
         self._write("\n".join(lines))
 
     def state(self, view: Mapping[str, Any]) -> None:
@@ -146,26 +139,23 @@ class PlainDisplay(RoomDisplay):
         text = notice.get("text")
         if not isinstance(text, str) or not text.strip():
             text = f"Your turn: {_name(str(notice.get('active_agent') or 'the agent'))} listens"
-        self._write(fill(f"[{clean(text)}]", self._columns()))
+        self._write(fill(f"[{clean(text)}]", columns()))
 
     def told(self, what: str) -> None:
         """Write the problem."""
         self._write(f"({what})")
 
     def closes(
-        self, reason: Reason, place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
     ) -> None:
         """Write the state, and how to continue it."""
         self._asking = False
         summary = self._app.summary_of(view)
-        self._write(f"\n{as_text(summary.rows, min(_RECEIPT, self._columns()))}\n")
+        self._write(f"\n{as_text(summary.rows, min(RECEIPT, columns()))}\n")
         if summary.status:
             self._write(f"{summary.title} is {summary.status}.")
         if to_go_on:
             self._write(f"Go on with: {to_go_on}")
-
-    def _columns(self) -> int:
-        return max(_NARROWEST, shutil.get_terminal_size().columns - 1)
 
     def _write(self, text: str) -> None:
         if self._asking:
@@ -180,7 +170,6 @@ class JsonDisplay(RoomDisplay):
     """Writes every event as one JSON line, immediately.
 
     Args:
-        app: The application.
         out: Receives the lines, and nothing else.
     """
 
@@ -215,7 +204,7 @@ class JsonDisplay(RoomDisplay):
         self._write("told", text=what)
 
     def closes(
-        self, reason: Reason, place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
     ) -> None:
         """Write the ``end`` event."""
         end = {"reason": reason, "resume_code": place.resume_code, self._app.noun: dict(view)}

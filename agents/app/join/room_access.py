@@ -77,7 +77,7 @@ class RoomAccess:
         """
         # Without a room configuration in the token: with one the server would dispatch a second
         # agent after a crash.
-        token = api.AccessToken(*self._keys()).with_identity(identity)
+        token = api.AccessToken(*self.settings.livekit_keys).with_identity(identity)
         token = token.with_grants(api.VideoGrants(room_join=True, room=name))
         try:
             await connect(room, self.url, token.to_jwt())
@@ -128,7 +128,7 @@ class RoomAccess:
         limit = aiohttp.ClientTimeout(total=_ANSWER_LIMIT_S)
         try:
             async with api.LiveKitAPI(
-                self.url, *self._keys(), timeout=limit, failover=False
+                self.url, *self.settings.livekit_keys, timeout=limit, failover=False
             ) as server:
                 yield server
         except api.TwirpError as error:
@@ -137,7 +137,3 @@ class RoomAccess:
             raise Unreachable(f"{self.url}: the server answers {error.code}") from None
         except (TimeoutError, aiohttp.ClientError, OSError, DecodeError):
             raise Unreachable(f"{self.url}: no LiveKit server answers") from None
-
-    def _keys(self) -> tuple[str, str]:
-        secret = self.settings.livekit_api_secret
-        return self.settings.livekit_api_key or "", secret.get_secret_value() if secret else ""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from livekit import rtc
 
@@ -28,11 +28,14 @@ from agents.app.join.client import (
     StateNotice,
     TurnNotice,
 )
-from agents.app.join.displays import JoinedRoom, Reason, RoomDisplay
+from agents.app.join.displays import JoinedRoom, RoomDisplay
 from agents.app.join.room_access import RoomAccess
 from agents.app.join.sound import Sound
-from agents.app.terminal.input import Lines
+from agents.app.terminal.input import InputLines
 from agents.app.terminal.signals import on_signals
+
+if TYPE_CHECKING:
+    from agents.handoff import EndReason
 
 logger = logging.getLogger(__name__)
 
@@ -60,13 +63,8 @@ class Visit:
     """A user in a room.
 
     Args:
-        app: The application.
         access: Joins the room.
-        front: Shows the conversation.
-        lines: The user's input.
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
-        room: The room's name.
-        identity: The user's identity.
         sound: The user's microphone and loudspeaker; without them the user types.
     """
 
@@ -75,7 +73,7 @@ class Visit:
         app: AnyApp,
         access: RoomAccess,
         front: RoomDisplay,
-        lines: Lines,
+        lines: InputLines,
         *,
         typed: bool,
         room: str,
@@ -93,7 +91,7 @@ class Visit:
         self._sound = sound
         self._client = RoomClient(app.noun, app.prefix, self._take)
         self._view: Mapping[str, Any] = {}
-        self._over: Reason | None = None
+        self._over: EndReason | None = None
         self._turn: Mapping[str, Any] | None = None
         self._said_turn = 0
         self._happened = asyncio.Event()
@@ -103,7 +101,7 @@ class Visit:
         self._early: list[Callable[[], None]] | None = []
         """Output that waits until the room and the state have been shown."""
 
-    async def run(self, *, fresh: bool, resume_code: str | None, again: str) -> Reason:
+    async def run(self, *, fresh: bool, resume_code: str | None, again: str) -> "EndReason":
         """Join, have the conversation, and leave; returns why it ended.
 
         Args:
@@ -329,7 +327,7 @@ class Visit:
         agent = self._view.get("active_agent")
         return agent if isinstance(agent, str) else None
 
-    def _end(self, reason: Reason) -> None:
+    def _end(self, reason: "EndReason") -> None:
         if self._over is None:
             self._over = reason
         self._lines.leave()

@@ -37,7 +37,6 @@ class OpenAIModel(openai.LLM):
     """One model at one server, with its own timeouts in any session.
 
     Args:
-        model: The model's name.
         base_url: The server's address; OpenAI's own without it.
         api_key: The key, if the server requires one.
         attempt_s: The timeout for the first word, and for each pause after it, in seconds.

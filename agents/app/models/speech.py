@@ -50,7 +50,6 @@ class SpeechModels:
 
     Args:
         stt: The speech-to-text model; where the language model hears, its fallback or none.
-        tts: The text-to-speech model.
         vad: The voice activity detection model.
         tts_by_agent: The text-to-speech models of agents with a voice of their own, by agent name.
         turns: The turn detection.

@@ -16,7 +16,7 @@ from agents.app.conversation_files.reading import (
     conversation_paths,
     load_conversation,
 )
-from agents.app.conversation_files.saving import OutputFile
+from agents.app.conversation_files.writing import OutputFile
 from agents.app.declaration import AppFaults
 from agents.app.faults import InputError
 from agents.app.replay.report import FileResult, Table, junit, sums
@@ -37,7 +37,6 @@ class ReplayCommand:
     """A replay of conversations.
 
     Args:
-        app: The application.
         settings: What they run with where they do not say.
         model_wins: Whether the settings' model overrides the files'.
         repeat: How often each is run.
@@ -99,7 +98,10 @@ class ReplayCommand:
         on_terminal = sys.stdout.isatty()
         table = Table(
             results,
-            calls=any(self._asks_provider(file) for file in files),
+            calls=any(
+                model_name(file, self.settings, model_wins=self.model_wins) in OF_OPENAI
+                for file in files
+            ),
             columns=shutil.get_terminal_size().columns if on_terminal else None,
             colour=on_terminal and not os.environ.get("NO_COLOR"),
         )
@@ -144,6 +146,3 @@ class ReplayCommand:
             why = str(error) if named else f"{type(error).__name__}: {error}"
             failure = Failure(str(file.path), 1, "the run", (f"it broke off: {why}",))
             return Run((failure,), time.monotonic() - began)
-
-    def _asks_provider(self, file: ConversationFile) -> bool:
-        return model_name(file, self.settings, model_wins=self.model_wins) in OF_OPENAI

@@ -128,18 +128,14 @@ class ConversationItem(pytest.Item):
 
 async def _failures(app: "AnyApp", path: Path) -> str:
     from agents.app.conversation_files.reading import load_conversation
+    from agents.app.faults import short_path
     from agents.app.replay.running import run_conversation
     from agents.app.setting_values import LOCAL
 
     # A developer's own settings must not change what a test does.
     settings = app.settings.read(model=LOCAL).model_copy(update={"at": None})
-    run = await run_conversation(app, load_conversation(app, _short(path)), settings)
+    run = await run_conversation(app, load_conversation(app, short_path(path)), settings)
     return run.text
-
-
-def _short(path: Path) -> Path:
-    """Return a path as people would write it here."""
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _collected(lines: Iterable[str], root: Path) -> Iterator[_Collected]:

@@ -13,8 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from agents.app.app import App, Environment
 from agents.app.conversation_files.reading import conversation_form, parse_conversation
-from agents.app.conversation_files.saving import OutputFile
-from agents.app.conversation_files.writing import block, flow
+from agents.app.conversation_files.writing import OutputFile, block, flow
 from agents.app.faults import InputError
 from agents.app.parts import C, S
 from agents.app.replay.running import shared_from
@@ -23,7 +22,7 @@ from agents.app.settings import AppSettings
 from agents.handoff import Call, Ended, Event, HandedOver, Heard, ToolUsed, YourTurn
 
 
-class Recording(Generic[S, C]):
+class ConversationRecorder(Generic[S, C]):
     """Records one conversation: the user's redacted words, agents, tools, handoffs, and the end.
 
     The file is complete after each turn. A turn that is interrupted is not in it. Meanwhile the
@@ -31,7 +30,6 @@ class Recording(Generic[S, C]):
     the time of each turn, and a replay has the same.
 
     Args:
-        app: The application.
         path: The file; it must not exist.
         settings: What the conversation runs with.
 
@@ -115,8 +113,6 @@ class Recording(Generic[S, C]):
             case YourTurn() | Ended(reason="agent_ended"):
                 turn["agent"] = self._call.speaker
                 self._save()
-            case _:
-                pass
 
     def _new_turn(self, words: str) -> dict[str, Any]:
         turn: dict[str, Any] = {"user": words}

@@ -22,7 +22,6 @@ class FileResult:
     """What came of one conversation.
 
     Args:
-        path: The file.
         turns: How many turns it has.
         wanted: How often it is to be run.
         runs: The runs that came to their end.

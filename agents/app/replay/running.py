@@ -46,7 +46,6 @@ class Failure:
     """What does not hold at one place of a conversation.
 
     Args:
-        source: The file.
         line: The line of that place.
         place: The place: the greeting, a turn, the end.
         faults: What is different from what was expected, one line each.
@@ -249,8 +248,6 @@ def _happened(turn: Turn) -> Iterator[str]:
                 yield f"handoff: {event.source} -> {event.target}"
             case HandoffRefused():
                 yield f"handoff refused: {event.source} -> {event.target} ({event.reason})"
-            case _:
-                pass
 
 
 def _short(text: str, most: int = 300) -> str:
@@ -266,7 +263,6 @@ class _Start(Generic[S, C]):
     """What a run starts from.
 
     Args:
-        shared: The state.
         models: Builds the call's model, and those of single agents.
         clocks: The clocks that the application has asked for, with their zones.
     """

@@ -9,9 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import Generic
 
-from agents.app.parts import C, S
-from agents.app.parts import Changes as Changes
-from agents.app.parts import Comment as Comment
+from agents.app.parts import C, Changes, Comment, S
 from agents.handoff.events import Said
 from state.shared import Applied
 
@@ -30,7 +28,6 @@ class Comments(Generic[S, C]):
     """Collects the changes that have not been spoken to, and words a comment on all of them.
 
     Args:
-        context: The context of the rules.
         comment: The application's words for changes; it returns ``None`` if there is nothing to say.
             Without it no change is commented on.
     """

@@ -12,13 +12,11 @@ from pydantic import JsonValue
 from agents.app.declaration import attempt
 from agents.app.models.choice import reply_limit_of
 from agents.app.parts import C, Channel, S
-from agents.app.recordings import CallRecorder
+from agents.app.recordings import CallRecorder, RoomRecording
 from agents.app.rooms.page import Page
 from agents.app.rooms.process_context import ProcessContext
-from agents.app.rooms.recording import RoomRecording
-from agents.app.rooms.resume_codes import resume_code
 from agents.app.rooms.silence import STALL_S, SilenceTimer, StallTimer
-from agents.app.rooms.state_of_call import Opened
+from agents.app.rooms.state_of_call import Opened, resume_code
 from agents.app.rooms.turn_times import TurnTimes
 from agents.app.transcript import CallRecord
 from agents.app.words import Words
@@ -49,19 +47,13 @@ class RoomConversation(Generic[S, C]):
     """One call with a user about one state, once both are known.
 
     Args:
-        process: The data shared by all calls of this process.
         room: The room, connected.
-        opened: The state.
-        user: The user's identity.
-        channel: How the user talks to us.
         present: Whether the user is in the room.
         ended: Called when the call has ended.
         lost: Called when the user can no longer be heard or spoken to; without it the call
             continues as text.
-        microphone_mode: The microphone's mode at first.
         mode_changed: Called when the user's client has changed it.
         last: The commands that do the user's last state again.
-        recorder: Records the call.
     """
 
     def __init__(
@@ -99,10 +91,12 @@ class RoomConversation(Generic[S, C]):
             preamble=f"{opened.preamble} {self.words.recorded if recorder else ''}".strip(),
         )
         self.call.answer(opened.prior.unanswered)
-        self._record = CallRecord(self.call, process.store, channel=channel, words=process.words)
+        self._record = CallRecord(
+            self.call, process.store, channel=channel, words=process.transcript
+        )
         kept = process.recordings
         self._record.drop_older_than(
-            process.words_days, (lambda before: None) if kept is None else kept.drop
+            process.transcript_days, (lambda before: None) if kept is None else kept.drop
         )
         self._recording = RoomRecording(
             recorder, kept, opened.shared.state_id, self._on_recording_refused
@@ -254,8 +248,6 @@ class RoomConversation(Generic[S, C]):
                     self._silence.start()
             case Ended():
                 self._on_end(event)
-            case _:
-                pass
 
     def _note_line(self, event: Heard | Said) -> None:
         """Keep what was said for clients that join later."""

@@ -66,8 +66,6 @@ class Prepared(Generic[C]):
     """The data that a process loads before its call.
 
     Args:
-        settings: The settings.
-        context: The context of the rules.
         local: The local model, if it is the configured one: it may take a moment to build.
         live: The settings that staff change while calls run.
         language_models: What local speech-to-text hears, if it is configured.
@@ -132,14 +130,8 @@ def _transfer_to(app: App[S, C], prepared: Prepared[C]) -> str | None:
 
 
 def _phone_server(ctx: JobContext, settings: AppSettings) -> PhoneServer:
-    warm, secret = settings.transfer == "warm", settings.livekit_api_secret
-    return PhoneServer(
-        ctx.api,
-        ctx._info.url,
-        settings.livekit_api_key or "",
-        secret.get_secret_value() if secret is not None else "",
-        trunk=settings.sip_outbound_trunk if warm else None,
-    )
+    trunk = settings.sip_outbound_trunk if settings.transfer == "warm" else None
+    return PhoneServer(ctx.api, ctx._info.url, *settings.livekit_keys, trunk=trunk)
 
 
 class _Job(Generic[S, C]):
@@ -262,7 +254,6 @@ def _process_context(
     app: App[S, C], prepared: Prepared[C], locale: str | None
 ) -> ProcessContext[S, C]:
     settings, context = prepared.settings, prepared.context
-    secret = settings.livekit_api_secret
     missing = missing_for_speech(settings)
     if missing:
         logger.info("rooms are text only: %s not set", ", ".join(missing))
@@ -281,10 +272,10 @@ def _process_context(
             None if missing else lambda: _speech(app, prepared, locale),
             partial(turn_taking, settings),
         ),
-        secret=secret.get_secret_value() if secret is not None else "",
+        secret=settings.livekit_keys[1],
         grace_s=settings.grace,
-        words=settings.transcript,
-        words_days=settings.transcript_days,
+        transcript=settings.transcript,
+        transcript_days=settings.transcript_days,
         agent=settings.agent_name,
         live=prepared.live,
         recordings=_recordings(app, settings, app.owner_of(context)),

@@ -3,13 +3,13 @@
 In the other direction, an agent comments on what the user does on the page.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal
 
 from livekit import rtc
 
 from agents.app.app import App
+from agents.app.background import Timer
 from agents.app.declaration import attempt, texts_from
 from agents.app.parts import C, S
 from agents.app.rooms.comments import Comments
@@ -37,7 +37,7 @@ push sent earlier on the same channel would delay the reply by more than the cha
 
 _EVERY_TURN = 1 << 53
 
-EndReason = Literal["agent_ended", "user_left", "moved", "failed"]
+ToldReason = Literal["agent_ended", "user_left", "moved", "failed"]
 """Why a call is over, as clients are told."""
 
 
@@ -45,11 +45,8 @@ class Page(Generic[S, C]):
     """Keeps the clients of one call up to date.
 
     Args:
-        app: The application.
         agent: The local participant that notifies them, connected.
-        call: The call.
         views: Serves the state's public view.
-        user: The user's identity.
         resume_code: Resumes the state in another room.
         silent: Whether the user has no client that can be called, as on a telephone.
         recording: The recording of the call, if it is recorded at first.
@@ -79,8 +76,8 @@ class Page(Generic[S, C]):
         self._app = app
         self._comments = Comments(call.shared.context, app.rooms.comment)
         call.replies.use_hint(lambda: self._comments.hint(call.state))
-        self._comment_timer: asyncio.TimerHandle | None = None
-        self._push_timer: asyncio.TimerHandle | None = None
+        self._comment_timer = Timer(self._say_comment)
+        self._push_timer = Timer(self._push)
         self._attributes = Attributes(agent)
         self._notices = TurnNotices(agent)
         self._notices.bind(user, silent=silent)
@@ -137,7 +134,7 @@ class Page(Generic[S, C]):
         if reloaded:
             self._subscribers.unsubscribe(self._user)
             # The page shows the present state, and the agent that welcomes the user back names it.
-            self._cancel_comment()
+            self._comment_timer.stop()
             self._comments.discard()
         self._notices.returned(self._user)
         self._ends.returned(self._user)
@@ -158,7 +155,7 @@ class Page(Generic[S, C]):
         self._ends.returned(self._user)
         self._subscribers.returned(self._user)
 
-    def ended(self, reason: EndReason, *, present: bool, kept: bool = True) -> None:
+    def ended(self, reason: ToldReason, *, present: bool, kept: bool = True) -> None:
         """Notify the user and all subscribers that the call is over.
 
         Args:
@@ -183,7 +180,7 @@ class Page(Generic[S, C]):
         """Stop notifying clients."""
         self._unlisten()
         self._unsubscribe()
-        self._cancel_comment()
+        self._comment_timer.stop()
         self._push_change()
         await self._notices.aclose()
         await self._ends.aclose()
@@ -195,10 +192,10 @@ class Page(Generic[S, C]):
     def _on_event(self, event: Event) -> None:
         match event:
             case Heard():
-                self._cancel_comment()
+                self._comment_timer.stop()
                 self._notices.withdraw(event.turn - 1)
             case TurnWithdrawn():
-                self._cancel_comment()
+                self._comment_timer.stop()
                 self._notices.withdraw(event.turn)
             case Said():
                 self._comments.agent_said(event)
@@ -210,20 +207,16 @@ class Page(Generic[S, C]):
                 self.show()
             case Ended():
                 self._notices.withdraw(_EVERY_TURN)
-            case _:
-                pass
-
-    def _push_change_soon(self) -> None:
-        if self._push_timer is None:
-            loop = asyncio.get_running_loop()
-            self._push_timer = loop.call_later(REPLY_FIRST_S, self._push_change)
 
     def _push_change(self) -> None:
-        if self._push_timer is not None:
-            self._push_timer.cancel()
-            self._push_timer = None
-            self._subscribers.changed()
-            self.show()
+        """Push a change now that is to be pushed soon."""
+        if self._push_timer.due_at is not None:
+            self._push_timer.stop()
+            self._push()
+
+    def _push(self) -> None:
+        self._subscribers.changed()
+        self.show()
 
     def _notice(self, event: YourTurn) -> dict[str, Any]:
         named: Sequence[str] = ()
@@ -251,25 +244,19 @@ class Page(Generic[S, C]):
     # -- what the user does on the page -----------------------------------------------------------------
 
     def _on_change(self, applied: Applied[S]) -> None:
-        self._push_change_soon()  # also after the end: others change it as well
+        if self._push_timer.due_at is None:  # also after the end: others change it as well
+            self._push_timer.start(REPLY_FIRST_S)
         if applied.actor == self._app.page_spec.user:
             self._comments.add(applied)
             self._touched()
             self._comment_soon()
 
     def _comment_soon(self) -> None:
-        self._cancel_comment()
+        self._comment_timer.stop()
         if self._comments.waiting:
-            loop = asyncio.get_running_loop()
-            self._comment_timer = loop.call_later(QUIET_S, self._say_comment)
-
-    def _cancel_comment(self) -> None:
-        if self._comment_timer is not None:
-            self._comment_timer.cancel()
-            self._comment_timer = None
+            self._comment_timer.start(QUIET_S)
 
     def _say_comment(self) -> None:
-        self._comment_timer = None
         call = self._call
         # Not the user's turn: an agent speaks or is about to. The comment follows when that is
         # over.

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from livekit import api, rtc
 
+from agents.app.background import Timer
+
 logger = logging.getLogger(__name__)
 
 PAUSE_S = 1.5
@@ -57,30 +59,24 @@ class DtmfDigits:
         self._a_person = a_person
         self._pause_s = pause_s
         self._pressed = ""
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer = Timer(self._finish)
 
     def press(self, key: str) -> None:
         """Process one key press."""
-        self.cancel()
+        self._timer.stop()
         if key == _DONE:
             self._finish()
         elif key.isascii() and key.isdigit() and len(key) == 1:
             self._pressed = (self._pressed + key)[-MAX_DIGITS:]
-            self._wait()
+            self._timer.start(self._pause_s)
         elif self._pressed:
-            self._wait()
+            self._timer.start(self._pause_s)
 
     def cancel(self) -> None:
         """Cancel the timer; digits pressed so far are kept."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _wait(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(self._pause_s, self._finish)
+        self._timer.stop()
 
     def _finish(self) -> None:
-        self._timer = None
         pressed, self._pressed = self._pressed, ""
         if pressed:
             self._say(self._a_person if pressed == _PERSON else pressed)

@@ -20,6 +20,7 @@ from typing import Any
 
 from livekit import api, rtc
 
+from agents.app.background import Timer
 from agents.handoff import MicrophoneMode
 from rpc.gateway import USER, RoomService
 
@@ -71,7 +72,6 @@ class Presence:
         expected: The user's identity, if the dispatch names it.
         user_role: The role of the user.
         roles: The roles of others, which a token gives by the attribute ``<prefix>.role``.
-        prefix: The prefix of the attributes.
         left: Called when the user has left.
         came_back: Called when the user is back.
         joined: Called when another participant joins, perhaps again.
@@ -108,7 +108,7 @@ class Presence:
         self._user: str | None = None
         self._sid: str | None = None
         self._present = False
-        self._alone: asyncio.TimerHandle | None = None
+        self._alone = Timer(self.claim)
         self._changed = asyncio.Event()
         self._announcements = 0
         self._callbacks: Mapping[Any, Callable[..., None]] = {
@@ -277,7 +277,7 @@ class Presence:
 
     def close(self) -> None:
         """Unsubscribe from the room's events."""
-        self._cancel_alone_timer()
+        self._alone.stop()
         for event, callback in self._callbacks.items():
             with contextlib.suppress(ValueError, KeyError):
                 self._room.off(event, callback)
@@ -351,22 +351,16 @@ class Presence:
 
     def _bind(self, participant: rtc.RemoteParticipant) -> None:
         self._user, self._sid, self._present = participant.identity, participant.sid, True
-        self._cancel_alone_timer()
+        self._alone.stop()
         self._changed.set()
 
     def _start_alone_timer(self) -> None:
-        self._cancel_alone_timer()
+        self._alone.stop()
         if self._user is not None:
             return
         candidates = [one for one in self._room.remote_participants.values() if self._eligible(one)]
         if len(candidates) == 1 and _is_active(candidates[0]):
-            loop = asyncio.get_running_loop()
-            self._alone = loop.call_later(self._alone_s, self.claim, candidates[0].identity)
-
-    def _cancel_alone_timer(self) -> None:
-        if self._alone is not None:
-            self._alone.cancel()
-            self._alone = None
+            self._alone.start(self._alone_s, candidates[0].identity)
 
 
 def has_microphone(participant: rtc.RemoteParticipant) -> bool:

@@ -42,16 +42,12 @@ class ProcessContext(Generic[S, C]):
     """The data shared by all calls of one process.
 
     Args:
-        app: The application.
-        context: The context of the rules.
-        store: Keeps the states.
         model: Builds the language model of a call.
         models: Builds the language models of single agents.
         media: Builds the speech models, if any are configured.
-        secret: Signs resume codes.
         grace_s: How long a user may be away before the call ends, in seconds.
-        words: Whether the transcript stores what is said.
-        words_days: For how many days.
+        transcript: Whether the transcript stores what is said.
+        transcript_days: For how many days.
         agent: The agent name of dispatches, which names the rooms' leases.
         silence: How long a user may be silent, by channel.
         user_wait_s: How long to wait for a user, in seconds.
@@ -67,8 +63,8 @@ class ProcessContext(Generic[S, C]):
     media: Media
     secret: str
     grace_s: float
-    words: bool = True
-    words_days: int = 30
+    transcript: bool = True
+    transcript_days: int = 30
     agent: str = "agent"
     silence: Mapping[Channel, SilencePolicy] = field(default_factory=lambda: SILENCE_POLICIES)
     models: Callable[[], Mapping[str, LLM[Any]]] = dict

@@ -13,7 +13,7 @@ from typing import Any, Generic
 
 from livekit import rtc
 
-from agents.app.background import BackgroundTasks
+from agents.app.background import BackgroundTasks, Timer
 from agents.app.job_metadata import JobMetadata
 from agents.app.parts import C, Channel, S
 from agents.app.recordings import CallRecorder
@@ -69,12 +69,8 @@ class RoomJob(Generic[S, C]):
     """Serves one user in one room, in one call after another, each about a state.
 
     Args:
-        process: The data shared by all calls of this process.
         room: The room, not connected.
         rooms: The LiveKit server API; without it participants are neither looked up nor muted.
-        name: The room's name.
-        job: The job's id.
-        metadata: The dispatch's metadata.
         phones: Transfers phone callers who ask for a person; without it no agent offers that.
     """
 
@@ -154,7 +150,7 @@ class RoomJob(Generic[S, C]):
         """After a transfer whose agent was lost: whether the user had been connected to the person."""
         self._early: list[str] = []
         """Messages of the user that arrived while no call took input."""
-        self._grace: asyncio.TimerHandle | None = None
+        self._grace = Timer(self._on_grace_over)
 
     # -- lifecycle -----------------------------------------------------------------------------------
 
@@ -234,8 +230,7 @@ class RoomJob(Generic[S, C]):
         self._methods.close()
         self._presence.close()
         self._dtmf.cancel()
-        if self._grace is not None:
-            self._grace.cancel()
+        self._grace.stop()
         if self._conversation is not None:
             self._conversation.stop_waiting()
         await self._background.aclose()
@@ -527,14 +522,11 @@ class RoomJob(Generic[S, C]):
             self._line.user_left()
         if self._conversation is not None:
             self._conversation.user_left()
-        if self._grace is None and not self._outcome.done():
-            loop = asyncio.get_running_loop()
-            self._grace = loop.call_later(self._process.grace_s, self._on_grace_over)
+        if self._grace.due_at is None and not self._outcome.done():
+            self._grace.start(self._process.grace_s)
 
     def _on_user_back(self, arrival: Arrival) -> None:
-        if self._grace is not None:
-            self._grace.cancel()
-            self._grace = None
+        self._grace.stop()
         conversation = self._conversation
         if conversation is None:
             return
@@ -552,7 +544,6 @@ class RoomJob(Generic[S, C]):
                 self._spawn(conversation.call.come_back())
 
     def _on_grace_over(self) -> None:
-        self._grace = None
         if self._presence.participant is not None:  # they are back, and still connecting
             self._on_user_left()
         else:
@@ -637,9 +628,7 @@ class RoomJob(Generic[S, C]):
         while self._conversation is conversation:
             await asyncio.sleep(STAFF_POLL_S)
             await self._process.live.refresh()
-            with contextlib.suppress(
-                StateError
-            ):  # the database cannot be read now: try again later
+            with contextlib.suppress(StateError):  # it cannot be read now: try again later
                 await conversation.call.shared.refresh()
 
     def _on_speech_lost(self) -> None:

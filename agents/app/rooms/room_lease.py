@@ -133,7 +133,8 @@ class RoomLease:
                 if seen is not None and there is not None and there.until > seen.until:
                     return False
                 seen = there
-                if self._is_held_by_another(there):
+                ours = (None, self._holder, self._supersedes)
+                if there is not None and there.holder not in ours:
                     watching_since = watching_since or loop.time()
                     if loop.time() < watching_since + WATCH_S:
                         await asyncio.sleep(RENEW_EVERY_S / 2)
@@ -164,9 +165,6 @@ class RoomLease:
                     self._renewing.cancel()
                 self._renewing = loop.create_task(self._renew())
                 return True
-
-    def _is_held_by_another(self, lease: Lease | None) -> bool:
-        return lease is not None and lease.holder not in (None, self._holder, self._supersedes)
 
     async def record_state(self, state_id: str, user: str) -> None:
         """Record which state is served in this room, and for whom.

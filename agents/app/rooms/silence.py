@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from agents.app.background import Timer
 from agents.app.parts import Channel
 
 
@@ -36,7 +37,6 @@ class SilenceTimer:
     Args:
         policy: How long silence may last.
         remind: Asks whether the user is there.
-        end: Ends the call.
     """
 
     def __init__(
@@ -46,38 +46,35 @@ class SilenceTimer:
         self._remind = remind
         self._end = end
         self._reminded = 0
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer = Timer(self._silent)
 
     @property
     def due_at(self) -> float | None:
         """When the timer fires, in the event loop's seconds; ``None`` while it is stopped."""
-        return self._timer.when() if self._timer is not None else None
+        return self._timer.due_at
 
     def start(self) -> None:
         """Start waiting: it is the user's turn."""
-        self.stop()
-        loop = asyncio.get_running_loop()
-        if self._reminded < self._policy.reminders:
-            self._timer = loop.call_later(self._policy.remind_after_s, self._send_reminder)
-        else:
-            self._timer = loop.call_later(self._policy.end_after_s, self._end)
+        policy = self._policy
+        more = self._reminded < policy.reminders
+        self._timer.start(policy.remind_after_s if more else policy.end_after_s)
 
     def stop(self) -> None:
         """Stop waiting: an agent speaks, or the user is away."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._timer.stop()
 
     def reset(self) -> None:
         """Start over: the user has said or done something."""
         self._reminded = 0
-        if self._timer is not None:
+        if self._timer.due_at is not None:
             self.start()
 
-    def _send_reminder(self) -> None:
-        self._timer = None
-        self._reminded += 1
-        self._remind()
+    def _silent(self) -> None:
+        if self._reminded < self._policy.reminders:
+            self._reminded += 1
+            self._remind()
+        else:
+            self._end()
 
 
 STALL_S = 60.0
@@ -106,27 +103,20 @@ class StallTimer:
         self._speaking = speaking
         self._give_up = give_up
         self._since = 0.0
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer = Timer(self._check)
 
     def start(self) -> None:
         """Start over: something has happened, and it is not the user's turn."""
         self._since = asyncio.get_running_loop().time()
-        self._arm()
+        self._timer.start(self._limit_s)
 
     def stop(self) -> None:
         """Stop waiting: it is the user's turn, or the call is over."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _arm(self) -> None:
-        self.stop()
-        self._timer = asyncio.get_running_loop().call_later(self._limit_s, self._check)
+        self._timer.stop()
 
     def _check(self) -> None:
-        self._timer = None
         silent_s = asyncio.get_running_loop().time() - self._since
         if self._speaking() and silent_s < LONGEST_SPEECH_S:
-            self._arm()
+            self._timer.start(self._limit_s)
         else:
             self._give_up()

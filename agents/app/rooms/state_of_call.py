@@ -1,8 +1,11 @@
 """The state a call is about: the one the user had here, the one of their resume code, or a new one."""
 
+import base64
+import hashlib
+import hmac
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -12,12 +15,95 @@ from agents.app.app import AnyApp, App
 from agents.app.declaration import attempt
 from agents.app.job_metadata import JobMetadata
 from agents.app.parts import C, Channel, S
-from agents.app.rooms.prior_call import PriorCall, read_prior_call
-from agents.app.rooms.resume_codes import state_of
 from agents.app.rooms.room_lease import retried
 from agents.app.states import StateFaults, new_state, resume_state
+from agents.app.transcript import MomentKind, group_by_call, is_users
 from agents.app.words import may_be_missing
-from state.shared import Lease, SharedState, SqlStore, StateError
+from rpc.page import Spoken, SpokenLine
+from state.shared import Lease, Moment, SharedState, SqlStore, StateError
+
+
+@dataclass(frozen=True)
+class PriorCall:
+    """A call that broke off, as its transcript tells, so that another process can continue it.
+
+    Of the user's messages without a complete reply, some had been acted on and some had not. Each
+    change is stored with the last turn it acts on, so it is known exactly which. Messages after the
+    last such turn are acted on now, as if they had just been said. Earlier ones are never acted on
+    again, since part or all of them has been done; the user is asked, quoting them, whether anything
+    is missing.
+
+    Args:
+        turn: The number of the user's last message.
+        spoken: The messages that clients sent with keys.
+        unanswered: The messages without a reply that nothing has acted on yet, in order.
+        in_doubt: The messages that may have been acted on only in part; an empty text where the
+            words were not stored.
+        recording_refused: Whether the user does not want to be recorded.
+        lines: What was said, in order.
+    """
+
+    turn: int = 0
+    spoken: tuple[Spoken, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    in_doubt: tuple[str, ...] = ()
+    recording_refused: bool = False
+    lines: tuple[SpokenLine, ...] = ()
+
+
+async def read_prior_call(store: SqlStore, order_id: str) -> PriorCall:
+    """Read what was said about a state; without a stored transcript the result is empty.
+
+    Args:
+        store: Keeps the states.
+        order_id: A state that no other process can write to any more.
+
+    Raises:
+        JournalFault: The database cannot be used.
+    """
+    moments = await store.said(order_id)
+    entries = (await store.read(order_id)).entries
+    acted = max((entry.turn or 0 for entry in entries), default=0)
+    waiting = _since_last_reply(moments)
+    words = {one.turn: one.text for one in waiting if one.kind == MomentKind.USER_WORDS}
+    turns = dict.fromkeys(one.turn for one in waiting if one.kind == MomentKind.USER_SPOKE)
+    still_to_do = [turn for turn in turns if turn > acted and turn in words]
+    return PriorCall(
+        # The transcript is deleted after some time, the journal is not.
+        turn=max((acted, *(moment.turn for moment in moments))),
+        spoken=tuple(
+            Spoken(**json.loads(one.text)) for one in moments if one.kind == MomentKind.CLIENT_KEY
+        ),
+        unanswered=tuple(words[turn] for turn in still_to_do),
+        in_doubt=tuple(words.get(turn, "") for turn in turns if turn not in still_to_do),
+        recording_refused=any(one.kind == MomentKind.NOT_RECORDED for one in moments),
+        lines=tuple(_lines(moments)),
+    )
+
+
+def _since_last_reply(moments: Sequence[Moment]) -> Sequence[Moment]:
+    """Return the moments that no complete reply covers; nothing if replies were not recorded yet.
+
+    A message stored before it was heard may precede the reply to an earlier one.
+    """
+    at = max(
+        (at for at, one in enumerate(moments) if one.kind == MomentKind.ALL_ANSWERED), default=None
+    )
+    if at is None:
+        return ()
+    began = max(
+        (i for i, one in enumerate(moments[:at]) if one.kind == MomentKind.CALL_STARTED), default=0
+    )
+    overtaken = (one for one in moments[began:at] if one.turn > moments[at].turn)
+    return [*overtaken, *moments[at + 1 :]]
+
+
+def _lines(moments: Sequence[Moment]) -> Iterator[SpokenLine]:
+    for call in group_by_call(moments):
+        for one in call.words:
+            agent = None if is_users(one) else one.who
+            yield SpokenLine(one.turn, agent, one.text, one.kind == MomentKind.INTERRUPTED)
+
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +116,6 @@ class Opened(Generic[S, C]):
     """The state a call is about.
 
     Args:
-        shared: The state.
         resumed: Whether the user has talked about it before.
         prior: What was said then.
         preamble: The text that the user has to be told first.
@@ -108,9 +193,8 @@ async def _named(
     secret: str,
 ) -> str | None:
     if metadata.supersedes is not None and lease.open and lease.user == user:
-        return (
-            lease.state_id
-        )  # a lost job may have served another state than the one it was dispatched for
+        # A lost job may have served another state than the one it was dispatched for.
+        return lease.state_id
     if metadata.resume_code is not None:
         return state_of(metadata.resume_code, secret, app.name)
     if metadata.state_id is not None:
@@ -138,3 +222,40 @@ async def last_of(app: App[S, C], store: SqlStore, user: str) -> Sequence[dict[s
     none: list[dict[str, JsonValue]] = []
     written = attempt("page.repeat", none, lambda: [one.written() for one in repeat(state)])
     return written if len(json.dumps(written).encode()) <= _LARGEST_LAST else ()
+
+
+_SIGNATURE = 26
+"""Letters of the signature: five bits each, 130 in all."""
+
+
+def resume_code(state_id: str, secret: str, application: str) -> str:
+    """Make the code with which a user resumes a state in another room: its id and a signature.
+
+    Nothing is stored: the signature is an HMAC of the id with the server's API secret. Changing that
+    secret invalidates all codes.
+
+    Args:
+        state_id: The state's id.
+        secret: The server's API secret.
+        application: The application's name: its codes are no other's.
+
+    >>> code = resume_code("abcd-efgh-jkmn", "s", "clinic")
+    >>> state_of("not-a-code", "s", "clinic"), state_of(code, "s", "clinic")
+    (None, 'abcd-efgh-jkmn')
+    """
+    return f"{state_id}.{_signature(state_id, secret, application)}"
+
+
+def state_of(code: str, secret: str, application: str) -> str | None:
+    """Return the id of the state a code was made for; ``None`` when the code is invalid."""
+    state_id, _, signature = code.strip().lower().partition(".")
+    if not state_id or not signature.isascii():
+        return None
+    right = hmac.compare_digest(signature, _signature(state_id, secret, application))
+    return state_id if right else None
+
+
+def _signature(state_id: str, secret: str, application: str) -> str:
+    signed = f"{application} resume code 1\0{state_id}"
+    digest = hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest()
+    return base64.b32encode(digest).decode().lower()[:_SIGNATURE]

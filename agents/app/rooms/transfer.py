@@ -20,6 +20,7 @@ from livekit.agents.tts import TTS
 from livekit.rtc.room import EventTypes
 
 from agents.app.app import App
+from agents.app.background import first
 from agents.app.declaration import attempt
 from agents.app.parts import C, CallSummary, S
 from agents.app.rooms.conversation import RoomConversation
@@ -73,10 +74,6 @@ class PhoneServer:
     """The server by which callers are transferred.
 
     Args:
-        api: Its API.
-        url: Its address.
-        key: The API key.
-        secret: The API secret.
         trunk: The id of the outbound trunk by which a person is called before the caller is put
             through to them; without it callers are transferred at once.
     """
@@ -121,10 +118,6 @@ class CallerLine(Generic[S, C]):
 
     Args:
         server: Where callers are transferred.
-        app: The application.
-        conversation: The call.
-        room: Its room, connected.
-        user: The user's identity.
         spawn: Runs a task; its owner cancels it.
         transferred: Called when the user has been transferred and is gone.
     """
@@ -165,11 +158,7 @@ class CallerLine(Generic[S, C]):
         return attempt("phone.transfer_to", None, phone.transfer_to, context)
 
     def put_through(self, reason: str) -> None:
-        """Put the user through once the reply under way has been spoken.
-
-        Args:
-            reason: Why they want a person.
-        """
+        """Put the user through once the reply under way has been spoken."""
         if not self._asked:
             self._asked = True
             self._spawn(self._run(reason))
@@ -230,7 +219,7 @@ class CallerLine(Generic[S, C]):
             tts=tts,
         )
         try:
-            await _first(warm.run(), self._over.wait())
+            await first(warm.run(), self._over.wait())
         finally:
             await warm.aclose(caller_gone=self._over.is_set())
         return words.person_gone
@@ -251,13 +240,7 @@ class CallerLine(Generic[S, C]):
 
 
 async def note_wish(app: App[S, C], shared: SharedState[S, C], reason: str) -> str:
-    """Have a caller's wish for a person stored for staff; returns what they are told of that.
-
-    Args:
-        app: The application.
-        shared: The state of the call.
-        reason: Why they want a person.
-    """
+    """Have a caller's wish for a person stored for staff; returns what they are told of that."""
     if app.phone.not_reached is None:
         return ""
     try:
@@ -282,7 +265,7 @@ async def talked_to_person(server: PhoneServer, room: rtc.Room, caller: str, nam
     """
     person = name.removeprefix(f"{room.name}-")
     if person in room.remote_participants:
-        await _first(_left(room, person), _left(room, caller))
+        await first(_left(room, person), _left(room, caller))
         if person in room.remote_participants:
             await end_line(server.api, room.name, person)
         return True
@@ -300,11 +283,8 @@ class WarmTransfer:
     Args:
         server: Where.
         room: The caller's room, connected.
-        caller: The caller's identity.
         to: Whom to call: a telephone number (E.164) or a SIP address.
         name: The name of the person's room.
-        summary: What it is about.
-        words: The application's sentences.
         tts: Speaks to the person; not closed here.
     """
 
@@ -350,7 +330,8 @@ class WarmTransfer:
             caller_gone: Whether the caller has hung up: the person is told.
         """
         try:
-            if caller_gone and self._theirs.isconnected() and not self._is_gone(self._theirs):
+            there = self._theirs.isconnected() and self._person in self._theirs.remote_participants
+            if caller_gone and there:
                 await self._speak(self._words.caller_gone)
         except Exception as error:  # a courtesy
             logger.info("person not told that the caller is gone: %s", type(error).__name__)
@@ -402,7 +383,7 @@ class WarmTransfer:
         await send_transcription(
             self._theirs.local_participant, self._summary.written, "summary", to=self._person
         )
-        await _first(self._ask(), asyncio.shield(self._answer))
+        await first(self._ask(), asyncio.shield(self._answer))
         if not self._answer.done():
             raise NotPutThrough("no key pressed")  # a mailbox presses none
         if not self._answer.result():
@@ -459,19 +440,16 @@ class WarmTransfer:
             return
         async with asyncio.timeout(JOIN_S):
             await _joined(self._room, self._person)
-        await _first(_left(self._room, self._person), _left(self._room, self._caller))
+        await first(_left(self._room, self._person), _left(self._room, self._caller))
 
     async def _relay(self) -> None:
         """Pass the audio of both on, between their rooms."""
-        await _first(
+        await first(
             _pass_on(self._room, self._caller, self._theirs),
             _pass_on(self._theirs, self._person, self._room),
             _left(self._theirs, self._person),
             _left(self._room, self._caller),
         )
-
-    def _is_gone(self, room: rtc.Room) -> bool:
-        return self._person not in room.remote_participants
 
 
 @asynccontextmanager
@@ -581,19 +559,6 @@ async def _when(room: rtc.Room, event: EventTypes, found: Callable[[], T | None]
     finally:
         for one in events:
             room.off(one, look)
-
-
-async def _first(*works: Awaitable[object]) -> None:
-    """Wait until one of these is done, and end the others; raises what it raised."""
-    tasks = [asyncio.ensure_future(one) for one in works]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for one in done:
-            one.result()
-    finally:
-        for one in tasks:
-            one.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _quietly(work: Callable[[], Awaitable[object]], failed: str) -> None:

@@ -23,10 +23,6 @@ class TurnTimes:
     it is the user's turn; its attributes say how long the answer before it took.
 
     Args:
-        call: The call.
-        prefix: The application's prefix.
-        room: The room's name.
-        channel: How the user talks to us.
         measured: Receives each answer's times.
     """
 
@@ -54,8 +50,6 @@ class TurnTimes:
                 self._report(event)
             case Heard() | TurnWithdrawn() | Ended():
                 self._end_span()
-            case _:
-                pass
 
     def _report(self, event: YourTurn) -> None:
         latency = self._call.turns.latency

@@ -4,20 +4,16 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from livekit.agents import JobContext, JobProcess
 
 from agents.app.app import AnyApp
 from agents.app.faults import InputError
+from agents.app.importing import later
 from agents.app.models.choice import model_modules
 from agents.app.models.speech_settings import HEARS_CARDS, missing_for_speech, model_hears
 from agents.app.serving.worker import PRELOADED, Worker
 from agents.app.settings import AppSettings
-
-if TYPE_CHECKING:
-    from agents.app.dispatch.replacement import LostCall
-    from agents.app.job_metadata import JobMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -37,8 +33,8 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
     worker = Worker(
         settings,
         turn_detector=settings.turn_detector != "off" and not missing_for_speech(settings),
-        lost=partial(_lost_calls, app, settings),
-        given_up=partial(_tell_staff, app, settings),
+        lost=partial(later("agents.app.rooms.lost:find_lost_calls"), app, settings),
+        given_up=partial(later("agents.app.rooms.lost:tell_staff"), app, settings),
         setup=partial(_prepare, app, modules),
         preload=(app.module, *modules),
         noun=app.noun,
@@ -67,17 +63,3 @@ async def _serve_room(app: AnyApp, ctx: JobContext) -> None:
     from agents.app.rooms.job import serve_room
 
     await serve_room(ctx, app)
-
-
-async def _lost_calls(app: AnyApp, settings: AppSettings) -> "Sequence[LostCall]":
-    from agents.app.rooms.lost import find_lost_calls
-
-    return await find_lost_calls(app, settings)
-
-
-async def _tell_staff(
-    app: AnyApp, settings: AppSettings, room: str, metadata: "JobMetadata"
-) -> None:
-    from agents.app.rooms.lost import tell_staff
-
-    await tell_staff(app, settings, room, metadata)

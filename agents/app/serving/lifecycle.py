@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 from livekit import api
 
-from agents.app.dispatch.dispatcher import AgentJob, Dispatcher
+from agents.app.dispatch.dispatcher import AgentJob, Dispatcher, server_api
 from agents.app.dispatch.replacement import (
     JobMonitor,
     recover_lost_calls,
@@ -71,14 +71,7 @@ async def serve(
     """
     if not worker.turn_detector:
         os.environ[_PRELOAD] = "0"
-    settings = worker.settings
-    secret = settings.livekit_api_secret
-    async with api.LiveKitAPI(
-        settings.livekit_url,
-        settings.livekit_api_key,
-        secret.get_secret_value() if secret else None,
-        timeout=aiohttp.ClientTimeout(total=10),
-    ) as rooms:
+    async with server_api(worker.settings) as rooms:
         if not await _is_authorized(rooms):
             return FAILED
         run = _Run(worker, rooms, stop or asyncio.get_running_loop().create_future())

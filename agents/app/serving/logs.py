@@ -11,15 +11,14 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from types import TracebackType
 
 from pydantic import JsonValue
 
 from agents.app.importing import FRAMEWORK
-from agents.app.terminal.json_lines import json_line
 from agents.app.terminal.logs import SecretsFormatter, is_native, log_warnings
+from agents.app.terminal.stdio import json_line
 
 _HARMLESS = frozenset({"exit_code", "job_id", "max_retry", "pid", "retry_count", "room"})
 _ADDED = ("error_kind", "error_places")
@@ -27,6 +26,7 @@ _USUAL = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "tas
 _VALUES = re.compile(r": |\n|(?: (?:at|in|for|of|to|from))? ?[<(`'\"]")
 """Where values may begin in a library's message, with the word that leads to them."""
 
+_PLAIN = str | int | float | bool | None
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 _UNHANDLED = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class RedactingFilter(logging.Filter):
                 continue
             if isinstance(value, BaseException):
                 setattr(record, name, type(value).__name__)
-            elif not (ours or name in _HARMLESS) or not _plain(value):
+            elif not (ours or name in _HARMLESS) or not isinstance(value, _PLAIN):
                 delattr(record, name)
         return True
 
@@ -64,10 +64,11 @@ class RedactingFilter(logging.Filter):
         kind, _, trace = record.exc_info or (None, None, None)
         if kind is not None:
             record.error_kind = kind.__name__
-            record.error_places = list(_places(trace))
-        elif frames := _FRAME.findall(str(getattr(record, "stack", ""))):
+            frames = traceback.extract_tb(trace)
+            record.error_places = [f"{at.filename}:{at.lineno} {at.name}" for at in frames]
+        elif blocked := _FRAME.findall(str(getattr(record, "stack", ""))):
             # livekit-agents 1.8.9 says so where the event loop was blocked: the innermost place.
-            record.error_places = ["{}:{} {}".format(*frames[-1])]
+            record.error_places = ["{}:{} {}".format(*blocked[-1])]
         record.exc_info = record.exc_text = record.stack_info = None
 
 
@@ -176,15 +177,6 @@ def _text(record: logging.LogRecord) -> str:
         return record.getMessage()
     except Exception:  # a library's message that does not fit its arguments must not break logging
         return str(record.msg)
-
-
-def _plain(value: object) -> bool:
-    return value is None or isinstance(value, str | int | float | bool)
-
-
-def _places(trace: TracebackType | None) -> Iterator[str]:
-    for frame in traceback.extract_tb(trace):
-        yield f"{frame.filename}:{frame.lineno} {frame.name}"
 
 
 def _data(record: logging.LogRecord) -> dict[str, JsonValue]:

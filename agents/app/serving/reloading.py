@@ -8,16 +8,18 @@ worker does not start, the old one stays.
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 from watchfiles import Change, awatch
 
 from agents.app.app import AnyApp, Environment
+from agents.app.background import BackgroundTasks, first
+from agents.app.faults import short_path
 from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.models.speech import language_models_of
@@ -30,16 +32,14 @@ from agents.app.models.speech_settings import (
     tts_provider,
     uses_local,
 )
-from agents.app.serving.worker_child import WorkerChild, child_environment
+from agents.app.serving.worker_process import WorkerChild, child_environment
 from agents.app.settings import AppSettings
 from agents.app.terminal.signals import on_signals
 from agents.app.terminal.stdio import print_error
 
 _WRITTEN = (".json", ".md", ".py", ".yaml", ".yml")
 _DEBOUNCE_MS, _STEP_MS = 300, 50
-_SERVED, _FAILED = 0, 1
-
-_T = TypeVar("_T")
+_FAILED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ReloadSupervisor:
         self._environment = environment
         self._watched = watched
         self._children: set[WorkerChild] = set()
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._leaving = BackgroundTasks("old worker not ended")
 
     async def run(self) -> int:
         """Run until cancelled; returns the exit code of a first worker that did not start."""
@@ -112,9 +112,7 @@ class ReloadSupervisor:
             print_error("The worker is ready. It restarts when a file changes; Ctrl-C ends it.")
             await self._supervise(current)
         finally:
-            for task in self._leaving:
-                task.cancel()
-            await asyncio.gather(*self._leaving, return_exceptions=True)
+            await self._leaving.aclose()
             await asyncio.gather(*(child.close() for child in self._children))
 
     async def _supervise(self, current: WorkerChild) -> NoReturn:
@@ -122,11 +120,11 @@ class ReloadSupervisor:
         watching = asyncio.create_task(self._watched.watch(changed.put_nowait))
         try:
             while True:
-                reason = await _first(changed.get(), current.ended(), asyncio.shield(watching))
+                reason = await first(changed.get(), current.ended(), asyncio.shield(watching))
                 while not changed.empty():
                     changed.get_nowait()
                 if isinstance(reason, str):
-                    print_error(f"{_short(reason)} has changed: starting a new worker")
+                    print_error(f"{short_path(Path(reason))} has changed: starting a new worker")
                 else:
                     print_error(f"The worker exited with code {reason}: starting another")
                 following = await self._start()
@@ -140,7 +138,7 @@ class ReloadSupervisor:
                     print_error("The new worker did not start. The old one keeps running.")
                 else:
                     print_error("The new worker did not start. Waiting for the next change.")
-                    changed.put_nowait(await _first(changed.get(), asyncio.shield(watching)))
+                    changed.put_nowait(await first(changed.get(), asyncio.shield(watching)))
         finally:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
@@ -155,9 +153,7 @@ class ReloadSupervisor:
             await child.leave()
             self._children.discard(child)
 
-        task = asyncio.create_task(leave())
-        self._leaving.add(task)
-        task.add_done_callback(self._leaving.discard)
+        self._leaving.spawn(leave())
 
 
 def run_dev(app: AnyApp, *, server: Path | None = None) -> int:
@@ -190,11 +186,12 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
             words = " ".join(f"{name}={value}" for name, value in local.environment.items())
             print_error(
                 f"A LiveKit server runs at {local.url}, on this machine only. To join as a user:",
-                f"  {words} {_python()} {arguments} join{' --speech' if hearing else ''}",
+                f"  {words} {short_path(Path(sys.executable))} {arguments} join{' --speech' if hearing else ''}",
             )
         watched = watched_files(app, app.settings.read_for_rooms())
         supervisor = ReloadSupervisor(app.path, watched, child_environment(app))
-        return await _first(supervisor.run(), _when(stopped))
+        code = await first(supervisor.run(), stopped.wait())
+        return 0 if stopped.is_set() else code
 
 
 def _prepare_speech(app: AnyApp) -> bool:
@@ -227,34 +224,6 @@ def watched_files(app: AnyApp, settings: AppSettings) -> Watched:
     )
 
 
-async def _when(stopped: asyncio.Event) -> int:
-    await stopped.wait()
-    return _SERVED
-
-
-async def _first(*awaited: Awaitable[_T]) -> _T:
-    """Wait for the first of several awaitables, and cancel the others."""
-    waiting = [asyncio.ensure_future(one) for one in awaited]
-    try:
-        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        return next(one for one in waiting if one in done).result()
-    finally:
-        for one in waiting:
-            one.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
-
-
 def _is_source(path: Path) -> bool:
     hidden = any(part.startswith(".") or part == "__pycache__" for part in path.parts)
     return path.suffix in _WRITTEN and not hidden
-
-
-def _short(name: str) -> str:
-    path = Path(name)
-    with suppress(ValueError):
-        return str(path.relative_to(Path.cwd()))
-    return name
-
-
-def _python() -> str:
-    return _short(str(Path(sys.executable).absolute()))

@@ -48,7 +48,6 @@ class Worker(AgentServer):
     reported when the worker is run.
 
     Args:
-        settings: The settings.
         turn_detector: Whether calls use LiveKit's turn detector, so that its weights are loaded ahead:
             244 MB that all processes share.
         lost: Finds the calls that dead workers have left; called every few seconds.
@@ -56,7 +55,6 @@ class Worker(AgentServer):
         setup: Prepares a process before its call; a module-level function.
         preload: Modules that are imported once for all of its processes, including the caller's;
             none may start a thread.
-        noun: The application's name for a state.
         application: Its package, if there is one, whose log messages are kept whole.
     """
 

@@ -20,7 +20,7 @@ LONGEST = 8_000
 _CHUNK = 65_536
 
 
-class Lines:
+class InputLines:
     """The user's input, typed or piped.
 
     Args:
@@ -132,13 +132,13 @@ def is_dumb() -> bool:
     return os.environ.get("TERM", "").lower() in ("", "dumb", "unknown")
 
 
-def piped() -> Lines:
+def piped() -> InputLines:
     """Read lines from stdin."""
     # Without a stdin its descriptor may belong to something else.
-    return Lines(PipedLines(sys.stdin.fileno()) if sys.stdin is not None else lambda: None)
+    return InputLines(PipedLines(sys.stdin.fileno()) if sys.stdin is not None else lambda: None)
 
 
-def typed(told: Callable[[str], None]) -> Lines:
+def typed(told: Callable[[str], None]) -> InputLines:
     """Prompt for each line, with editing and history where Python supports it.
 
     Args:
@@ -167,7 +167,7 @@ def typed(told: Callable[[str], None]) -> Lines:
         told(line)
         return line
 
-    return Lines(read, close=_terminal_as_found(), hide=hide, redraw=redraw)
+    return InputLines(read, close=_terminal_as_found(), hide=hide, redraw=redraw)
 
 
 def _terminal_as_found() -> Callable[[], None]:

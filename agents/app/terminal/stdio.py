@@ -1,9 +1,12 @@
-"""Writes a command's results to stdout and its errors to stderr, without tracebacks."""
+"""Writes a command's results to stdout, as text or JSON lines, and its errors to stderr, without tracebacks."""
 
+import json
 import os
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
+
+from pydantic import JsonValue
 
 _COMMANDS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {ord("\n"), ord("\t")})
 
@@ -69,3 +72,30 @@ def discard_stdout() -> None:
     """
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+_UNSEEN = (
+    *((0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200F)),
+    *((0x2028, 0x202E), (0x2060, 0x206F), (0xFEFF, 0xFEFF), (0xE0000, 0xE007F)),
+)
+_ESCAPED = {
+    code: json.dumps(chr(code))[1:-1] for first, last in _UNSEEN for code in range(first, last + 1)
+}
+"""Characters that JSON allows in a text and that a reader may take for a line end or a terminal
+command."""
+
+
+def json_line(data: JsonValue) -> str:
+    """Serialize an object as one line of UTF-8.
+
+    >>> json_line({"text": "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "half": chr(0xD800)})
+    '{"text": "café", "half": "?"}'
+    >>> json_line({"by": float("inf")})
+    '{"by": "Infinity"}'
+    """
+    try:
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    except ValueError:  # a model may send 1e999 as a tool's argument
+        finite = json.loads(json.dumps(data), parse_constant=str)
+        text = json.dumps(finite, ensure_ascii=False)
+    return text.encode("utf-8", "replace").decode("utf-8").translate(_ESCAPED)

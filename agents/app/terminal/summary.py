@@ -1,5 +1,6 @@
 """A state as a person in a terminal sees it: a title, rows and a status."""
 
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -8,6 +9,11 @@ from typing import Literal
 from pydantic import JsonValue
 
 from state.privacy import clean
+
+RECEIPT = 46
+"""How many columns a summary's rows take, at most."""
+
+_NARROWEST = 24
 
 Kind = Literal["line", "detail", "sum", "total", "fact"]
 """The role of a row: it decides indentation, style and the empty rows between."""
@@ -54,7 +60,12 @@ class Summary:
         return self.title if state_id in self.title else f"{self.title} ({state_id})"
 
 
-def as_text(rows: Iterable[Row], width: int = 46) -> str:
+def columns() -> int:
+    """Return how many columns of the terminal a text may take."""
+    return max(_NARROWEST, shutil.get_terminal_size().columns - 1)
+
+
+def as_text(rows: Iterable[Row], width: int = RECEIPT) -> str:
     """Format rows as plain text, amounts on the right.
 
     >>> print(as_text([Row("2 x Margherita", "$18.00", "line"), Row("no basil", kind="detail")], 26))

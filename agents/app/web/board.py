@@ -43,10 +43,7 @@ class Board(Generic[S, C]):
     logged once and left out.
 
     Args:
-        app: The application.
-        store: Keeps the states.
         settings: Reads the settings that staff change while calls run.
-        boards: Counts the readers.
     """
 
     def __init__(

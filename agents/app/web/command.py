@@ -9,17 +9,17 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmana
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import uvicorn
 from livekit import api
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.app.app import AnyApp, Environment
-from agents.app.dispatch.dispatcher import UNANSWERED
+from agents.app.background import Timer, first
+from agents.app.dispatch.dispatcher import UNANSWERED, server_api
 from agents.app.join.room_access import KeysRefused
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.serving.logs import log_as_worker
-from agents.app.serving.worker_child import WorkerChild, child_environment
+from agents.app.serving.worker_process import WorkerChild, child_environment
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import list_states, open_store
 from agents.app.terminal.signals import ctrl_c_alone, on_signals
@@ -88,15 +88,8 @@ def run_demo(app: AnyApp, server: Path, **options: object) -> int:
 async def _run_demo(app: AnyApp, server: Path, options: Mapping[str, Any]) -> int:
     stopped = asyncio.Event()
     with on_signals(stopped.set, "SIGINT", "SIGTERM"):
-        demo = asyncio.create_task(_demo(app, server, options))
-        stop = asyncio.create_task(stopped.wait())
-        try:
-            await asyncio.wait((demo, stop), return_when=asyncio.FIRST_COMPLETED)
-            return demo.result() if demo.done() else 0
-        finally:
-            for task in (demo, stop):
-                task.cancel()
-            await asyncio.gather(demo, stop, return_exceptions=True)
+        code = await first(_demo(app, server, options), stopped.wait())
+    return 0 if stopped.is_set() else code
 
 
 async def _demo(app: AnyApp, server: Path, options: Mapping[str, Any]) -> int:
@@ -133,7 +126,7 @@ async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
     with closing(_listening(settings)) as listening:
         async with (
             open_store(app, settings.database, app.owner_of(context)) as store,
-            livekit_api(settings) as rooms,
+            server_api(settings) as rooms,
             AsyncExitStack() as stack,
         ):
             await list_states(app, store, 1)
@@ -167,17 +160,6 @@ async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
                 await running
 
 
-def livekit_api(settings: AppSettings) -> api.LiveKitAPI:
-    """Return the LiveKit server's API, with its keys; to be closed."""
-    secret = settings.livekit_api_secret
-    return api.LiveKitAPI(
-        settings.livekit_url,
-        settings.livekit_api_key,
-        secret.get_secret_value() if secret else None,
-        timeout=aiohttp.ClientTimeout(total=10),
-    )
-
-
 async def _check_keys(rooms: api.LiveKitAPI) -> None:
     """Check that the server accepts our keys; one that does not answer may come up later.
 
@@ -196,11 +178,10 @@ async def _check_keys(rooms: api.LiveKitAPI) -> None:
 class Http(H11Protocol):
     """Closes a connection whose request does not arrive in time: uvicorn 0.54 limits only the idle time."""
 
-    _late: asyncio.TimerHandle | None = None
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
+        self._late = Timer(transport.close)
         self._limit()
 
     def data_received(self, data: bytes) -> None:
@@ -211,18 +192,13 @@ class Http(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         super().connection_lost(exc)
-        self._stop()
+        self._late.stop()
 
     def _limit(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:
-            self._stop()
-        elif self._late is None:  # its headers, or the rest of a body that has been answered
-            self._late = self.loop.call_later(HEADERS_S, self.transport.close)
-
-    def _stop(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+            self._late.stop()
+        elif self._late.due_at is None:  # its headers, or the rest of a body that has been answered
+            self._late.start(HEADERS_S)
 
 
 class _Server(uvicorn.Server):

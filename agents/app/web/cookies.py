@@ -50,7 +50,6 @@ class Known:
 
     Args:
         cookie: The cookie's name.
-        visitor: The visitor.
     """
 
     cookie: str
@@ -68,7 +67,6 @@ class VisitorCookie:
 
     Args:
         name: The start of the cookie's name.
-        secret: Signs it.
         application: The application's name: its cookies are no other's.
         shared_with: The origins of pages on other sites that may call with the cookie.
     """

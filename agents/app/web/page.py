@@ -28,7 +28,6 @@ class PageFiles(StaticFiles):
     compressed once, and kept in memory.
 
     Args:
-        folder: The files.
         greet: Called with each response that is an HTML document.
     """
 

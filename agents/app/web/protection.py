@@ -102,7 +102,6 @@ class Origins:
         allowed: The origins that may call beside the server's own.
         hosts: The names that the server may be called by; ``None`` for any.
         headers: The headers of every answer.
-        refusals: Counts refusals.
     """
 
     def __init__(
@@ -145,19 +144,16 @@ class Origins:
                     headers.setdefault("Strict-Transport-Security", "max-age=31536000")
             await send(message)
 
+        answer = self._app
         if not called:
             told = WebError(421, "This server is for this machine: call it by localhost.")
-            await error_response(told)(scope, receive, send_with_headers)
-            return
-        if not small:
+            answer = error_response(told)
+        elif not small:
             told = WebError(431, f"The headers may have at most {LARGEST_HEADERS} bytes.")
-            await error_response(told)(scope, receive, send_with_headers)
-            return
-        if not may_call:
-            told = WebError(403, "Pages of this origin may not call this server.")
-            await error_response(told)(scope, receive, send_with_headers)
-            return
-        await self._app(scope, receive, send_with_headers)
+            answer = error_response(told)
+        elif not may_call:
+            answer = error_response(WebError(403, "Pages of this origin may not call this server."))
+        await answer(scope, receive, send_with_headers)
 
     def _may_call(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)

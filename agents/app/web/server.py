@@ -54,12 +54,7 @@ class WebServer(Generic[S, C]):
     """Answers the requests of an application's pages.
 
     Args:
-        app: The application.
         settings: The settings, checked for rooms.
-        context: The context of the rules.
-        store: Keeps the states.
-        server: The LiveKit server's API.
-        live: The settings that staff change.
     """
 
     def __init__(
@@ -88,12 +83,8 @@ class WebServer(Generic[S, C]):
         self.arrivals = Arrivals(
             Dispatcher(server, noun=app.noun), settings.agent_name, self.metrics.dispatches.inc
         )
-        secret = settings.livekit_api_secret
         self._cookie = VisitorCookie(
-            f"{app.prefix}_visitor",
-            secret.get_secret_value() if secret is not None else "",
-            app.name,
-            self._origins,
+            f"{app.prefix}_visitor", settings.livekit_keys[1], app.name, self._origins
         )
 
     def asgi(self) -> ASGIApp:

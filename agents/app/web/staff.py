@@ -78,10 +78,6 @@ class StaffDesk(Generic[S, C]):
     Args:
         app: The application; staff may send the commands of its page's role ``staff``.
         settings: The settings, with the hash of the password.
-        context: The context of the rules.
-        store: Keeps the states.
-        live: The settings that staff change.
-        boards: Counts the boards that are open.
 
     Raises:
         InputError: The hash is none that this program makes.
@@ -97,7 +93,6 @@ class StaffDesk(Generic[S, C]):
         boards: Gauge,
     ) -> None:
         password = settings.staff_password_hash
-        secret = settings.livekit_api_secret
         self._hash = password.get_secret_value() if password is not None else ""
         try:
             self._hasher = PasswordHasher.from_parameters(extract_parameters(self._hash))
@@ -108,10 +103,8 @@ class StaffDesk(Generic[S, C]):
         self._context = context
         self._store = store
         self._cookie = f"{app.prefix}_staff"
-        self._signer = TimestampSigner(
-            f"{secret.get_secret_value() if secret is not None else ''}{self._hash}",
-            salt=f"{app.name} staff 1",
-        )
+        secret = f"{settings.livekit_keys[1]}{self._hash}"
+        self._signer = TimestampSigner(secret, salt=f"{app.name} staff 1")
         self._live = live
         self._changing = asyncio.Lock()
         self._checking = asyncio.Semaphore(1)  # it takes 64 MiB, and as long as it is meant to

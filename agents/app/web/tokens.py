@@ -13,6 +13,7 @@ from agents.app.web.cookies import Visitor
 from agents.app.web.errors import WebError
 from rpc.gateway.errors import BadJson
 from rpc.gateway.strict_json import read
+from state.privacy import clean
 
 TOKEN_S = 300
 """How long a token lets its bearer join, in seconds."""
@@ -96,10 +97,12 @@ def _readable(fault: Mapping[str, Any]) -> str:
     return f"{field}: {str(fault['msg']).lower()}"
 
 
-Reply = dict[Literal["server_url", "participant_token", "room_name", "participant_identity"], str]
+TokenReply = dict[
+    Literal["server_url", "participant_token", "room_name", "participant_identity"], str
+]
 
 
-def token_reply(visitor: Visitor, name: str | None, settings: AppSettings) -> Reply:
+def token_reply(visitor: Visitor, name: str | None, settings: AppSettings) -> TokenReply:
     """Make a token with which a visitor joins their room, and no other.
 
     It names no agent: after a crash of the server a token that does brings a second one.
@@ -109,11 +112,10 @@ def token_reply(visitor: Visitor, name: str | None, settings: AppSettings) -> Re
         name: Their name, as others in the room see it.
         settings: The server, its keys, and the grace time.
     """
-    secret = settings.livekit_api_secret
     token = (
-        api.AccessToken(settings.livekit_api_key, secret.get_secret_value() if secret else None)
+        api.AccessToken(*settings.livekit_keys)
         .with_identity(visitor.identity)
-        .with_name(_printable(name or ""))
+        .with_name(clean(name or ""))
         .with_ttl(timedelta(seconds=TOKEN_S))
         .with_grants(
             api.VideoGrants(
@@ -136,7 +138,3 @@ def token_reply(visitor: Visitor, name: str | None, settings: AppSettings) -> Re
         "room_name": visitor.room,
         "participant_identity": visitor.identity,
     }
-
-
-def _printable(name: str) -> str:
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())

@@ -114,8 +114,6 @@ class Cartesia:
             case "closed":
                 await socket.close(code=speech.code)
                 return False
-            case _:
-                pass
         if body.get("add_timestamps"):
             words = text.split()
             each = (speech.seconds or 0.0) / max(1, len(words))

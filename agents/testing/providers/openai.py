@@ -145,8 +145,6 @@ class OpenAI:
                 await response.write(b'data: {"half": "of a\n\n')
             case None:
                 await response.write(b"data: [DONE]\n\n")
-            case _:
-                pass
         await response.write_eof()
         return response
 
@@ -201,8 +199,6 @@ class OpenAI:
                     await socket.send_json(form.error)
                 case "nonsense":
                     await socket.send_str('{"type": "response.')
-                case _:
-                    pass
         return socket
 
     async def _transcribe(self, request: web.Request) -> web.Response:

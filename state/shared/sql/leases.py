@@ -358,9 +358,7 @@ class Leases:
                 return self.db.run(autocommitted, writes=False)
             except (IntegrityError, _Changed):  # another process was faster
                 continue
-            except (
-                ResourceClosedError
-            ):  # another process recreated the file while this one opened it
+            except ResourceClosedError:  # another process recreated the file meanwhile
                 self.db.close()
             except JournalFault as fault:
                 if attempt == TRIES - 1 or not self._is_unusable(fault):

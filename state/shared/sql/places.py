@@ -20,9 +20,6 @@ class PlaceRow(NamedTuple):
     """A place and the state it works on.
 
     Args:
-        owner: The owner.
-        place: The place's name.
-        state_id: The state.
         user: The user it is for.
         holder: The holder that assigned the state.
         at: When it was assigned, aware.

@@ -17,9 +17,7 @@ class EntryRow:
     """The next version of a state.
 
     Args:
-        state_id: The state.
         fence: The fencing number it is held by; ``None`` writes under the present holder's.
-        entry: The entry.
     """
 
     state_id: str
@@ -39,7 +37,6 @@ class TranscriptRows:
     """Transcript rows, appended to a state's transcript.
 
     Args:
-        state_id: The state.
         fence: The fencing number it is held by; ``None`` writes under any holder.
         moments: The rows, at least one. Those withdrawn before they are written are left out.
     """

@@ -116,9 +116,6 @@ class DatabaseThread(Generic[D]):
     def write(self: "DatabaseThread[W]", row: Row) -> "asyncio.Future[None]":
         """Write rows together with others in the queue; the future completes on its own.
 
-        Args:
-            row: The rows.
-
         Raises (through the future):
             JournalFault: They were not written: the thread was closed, is stuck, or is overloaded.
             OutcomeUnknown: Writing was interrupted and its outcome is not known.
@@ -403,7 +400,6 @@ class _DeadlineWatcher:
     """Watches the deadlines of one event loop's requests with a single timer, set by the oldest request.
 
     Args:
-        loop: The event loop.
         check_deadlines: Returns the results of late requests, and when to check again.
     """
 

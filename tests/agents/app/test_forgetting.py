@@ -15,11 +15,11 @@ from pydantic import BaseModel
 from agents.app.app import App
 from agents.app.cli import main
 from agents.app.console.command import ConsoleConversation
-from agents.app.console.plain import Transcript
+from agents.app.console.plain import PlainConsole
 from agents.app.forgetting import ErasureReport, forget_state
 from agents.app.parts import Forgetting
 from agents.app.states import StateFaults, new_state, open_store, resume_state
-from agents.app.terminal.input import Lines
+from agents.app.terminal.input import InputLines
 from agents.app.transcript import CallRecord
 from agents.handoff import Agent, Graph, Opening
 from agents.testing import ScriptedLLM, calls, says
@@ -237,7 +237,7 @@ def test_help_names_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Erase the user of a note" in shown
 
 
-class Typing(Lines):
+class Typing(InputLines):
     """Types a line, erases the state in another process, types on, and waits for the end of the call."""
 
     def __init__(self, *lines: str, erase: Callable[[], Awaitable[object]]) -> None:
@@ -278,7 +278,7 @@ async def test_a_conversation_whose_state_is_erased_ends_with_a_true_sentence(
         note = await new_state(APP, store, None, "terminal")
         await note.apply(Write(text="ring twice", author=SECRET), actor="desk")
         call = APP.call(note)
-        front = Transcript(APP, call, said, to_go_on="desk console")
+        front = PlainConsole(APP, call, said, to_go_on="desk console")
         lines = Typing(
             f"I am {SECRET}", f"Still {SECRET}", erase=partial(forgotten, APP, url, note.state_id)
         )
@@ -309,7 +309,7 @@ async def test_a_user_who_says_nothing_is_told_that_their_state_was_erased(
         talk = ConsoleConversation(
             call,
             ScriptedLLM([says("Hello.")]),
-            Transcript(APP, call, said, to_go_on="desk console"),
+            PlainConsole(APP, call, said, to_go_on="desk console"),
             Silent(erase=partial(forgotten, APP, url, note.state_id)),
             typed=True,
             store=store,
@@ -337,7 +337,7 @@ async def test_a_conversation_whose_state_another_process_takes_says_so(
         talk = ConsoleConversation(
             call,
             ScriptedLLM([says("Hello."), says("I see."), says("And then?")]),
-            Transcript(APP, call, said, to_go_on="desk console"),
+            PlainConsole(APP, call, said, to_go_on="desk console"),
             Typing("One", "Two", erase=take),
             typed=True,
             store=store,

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 import pytest
 
-from agents.app.rooms.prior_call import PriorCall, read_prior_call
+from agents.app.rooms.state_of_call import PriorCall, read_prior_call
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Event, Heard
 from agents.testing import until

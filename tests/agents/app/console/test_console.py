@@ -10,7 +10,7 @@ import pytest
 
 from agents.app.console.command import ConsoleConversation
 from agents.app.console.event_lines import EventLines
-from agents.app.terminal.input import Lines
+from agents.app.terminal.input import InputLines
 from agents.handoff import Event
 from agents.testing import ScriptedLLM, Step, calls, says
 from bella_vista.app import APP
@@ -31,7 +31,7 @@ async def held(
     out = io.StringIO()
     call = restaurant()
     guest = iter(said)
-    lines = Lines(lambda: next(guest, None))
+    lines = InputLines(lambda: next(guest, None))
     talk = ConsoleConversation(
         call, ScriptedLLM(script), EventLines(APP, call, out), lines, typed=typed
     )
@@ -87,7 +87,7 @@ async def test_ctrl_c_while_a_voice_thinks_ends_politely(number: signal.Signals)
     out = io.StringIO()
     call = restaurant()
     call.subscribe(lambda event: started.set() if call.turn == 1 else None)
-    lines = Lines(lambda: "hello")
+    lines = InputLines(lambda: "hello")
     talk = asyncio.ensure_future(
         ConsoleConversation(
             call, ScriptedLLM(script), EventLines(APP, call, out), lines, typed=True
@@ -115,7 +115,11 @@ async def test_ctrl_c_while_the_guest_types_ends_politely() -> None:
     call = restaurant()
     talk = asyncio.ensure_future(
         ConsoleConversation(
-            call, ScriptedLLM([says("Hi.")]), EventLines(APP, call, out), Lines(read), typed=True
+            call,
+            ScriptedLLM([says("Hi.")]),
+            EventLines(APP, call, out),
+            InputLines(read),
+            typed=True,
         ).run()
     )
     await asked.wait()
@@ -150,7 +154,7 @@ class Deaf:
 async def test_a_closed_output_ends_the_call(after: int) -> None:
     front = Deaf(after)
     guest = iter(["Ada here", "a tiramisu"])
-    lines = Lines(lambda: next(guest, None))
+    lines = InputLines(lambda: next(guest, None))
     talk = ConsoleConversation(restaurant(), ScriptedLLM(EVENING), front, lines, typed=False)
 
     assert await talk.run() == "user_left"

@@ -3,7 +3,7 @@ import json
 from typing import get_args
 
 from agents.app.console.event_lines import WRITTEN, EventLines
-from agents.app.terminal.json_lines import json_line
+from agents.app.terminal.stdio import json_line
 from agents.handoff import (
     Ended,
     Event,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
-from agents.app.console.plain import Transcript
+from agents.app.console.plain import PlainConsole
 from agents.app.console.screen import Screen
 from agents.handoff import Event, Heard, Said, YourTurn
 from bella_vista.app import APP
@@ -67,7 +67,7 @@ async def test_a_guest_sees_their_redacted_words() -> None:
 
 def test_a_transcript_names_the_speaker_of_each_line_and_ends_with_the_order() -> None:
     out = io.StringIO()
-    transcript = Transcript(APP, restaurant(AddItem(name="Tiramisu")), out, to_go_on="again")
+    transcript = PlainConsole(APP, restaurant(AddItem(name="Tiramisu")), out, to_go_on="again")
 
     for event in TURN:
         transcript.tell(event)
@@ -91,7 +91,7 @@ def test_a_transcript_names_the_speaker_of_each_line_and_ends_with_the_order() -
 
 def test_a_voice_cannot_steer_the_terminal() -> None:
     out = io.StringIO()
-    transcript = Transcript(APP, restaurant(), out, to_go_on="again")
+    transcript = PlainConsole(APP, restaurant(), out, to_go_on="again")
 
     transcript.tell(Said(1, "greeter", "\x1b[2Jgone\x07"))
 

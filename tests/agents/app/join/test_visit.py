@@ -12,11 +12,12 @@ from livekit import api, rtc
 from agents.app.join import client as client_module
 from agents.app.join import visit as visit_module
 from agents.app.join.client import NoAgent
-from agents.app.join.displays import JsonDisplay, PlainDisplay, Reason, RoomDisplay
+from agents.app.join.displays import JsonDisplay, PlainDisplay, RoomDisplay
 from agents.app.join.room_access import RoomAccess
 from agents.app.join.visit import Visit
 from agents.app.settings import AppSettings
-from agents.app.terminal.input import Lines
+from agents.app.terminal.input import InputLines
+from agents.handoff import EndReason
 from bella_vista.app import APP
 from tests.agents.app.join.played_agent import CODE, PlayedAgent, played_agent
 from tests.livekit import LiveKit, livekit_server, new_identity, until
@@ -43,13 +44,13 @@ class Played:
             APP,
             RoomAccess(settings_of(livekit)),
             self.front,
-            Lines(lambda: next(self._lines, None)),
+            InputLines(lambda: next(self._lines, None)),
             typed=False,
             room=room,
             identity=new_identity(),
         )
 
-    async def hold(self, *, fresh: bool = False, resume_code: str | None = None) -> Reason:
+    async def hold(self, *, fresh: bool = False, resume_code: str | None = None) -> EndReason:
         return await self.visit.run(fresh=fresh, resume_code=resume_code, again=AGAIN)
 
     def what_happened(self) -> str:
@@ -302,7 +303,7 @@ async def test_a_server_that_is_away_for_a_moment_loses_no_words(
         return word
 
     guest = Played(own_server, room_name, [])
-    guest.visit._lines = Lines(following)
+    guest.visit._lines = InputLines(following)
     async with played_agent(own_server, room_name) as played:
         visiting = asyncio.create_task(guest.hold())
         await until(lambda: len(guest.of("your_turn")) == 2)

@@ -11,8 +11,7 @@ from pydantic import SecretStr
 
 from agents.app.doctor.models import check_speech
 from agents.app.models.openai import openai_model
-from agents.app.models.realtime import RealtimeLLM
-from agents.app.models.realtime_history import aligned
+from agents.app.models.realtime import RealtimeLLM, aligned
 from agents.app.models.speech_settings import HEARS_CARDS, stt_provider
 from agents.app.settings import settings_of
 from agents.handoff import why_model_failed

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from agents.app.app import Environment, NewState
-from agents.app.conversation_files import saving
+from agents.app.conversation_files import writing
 from agents.app.conversation_files.reading import load_conversation
 from agents.app.faults import InputError
-from agents.app.replay.recording import Recording
+from agents.app.replay.recording import ConversationRecorder
 from agents.app.replay.running import run_conversation
 from agents.testing import Clock, Conversation, Ids, ScriptedLLM, Step, calls, says
 from bella_vista.app import APP
@@ -46,7 +46,7 @@ class Recorded:
         menu = folder / "menu.yaml"
         menu.write_bytes(MENU.read_bytes())
         settings = Settings(menu=menu)
-        self.recording = Recording(APP, self.path, settings)
+        self.recording = ConversationRecorder(APP, self.path, settings)
         environment = Environment(settings, lambda zone: self.clock, Ids())
         context = APP.context(self.recording.environment(environment))
         state = APP.new(context, NewState("order-1", "101", "terminal"))
@@ -183,7 +183,7 @@ async def test_a_continued_order_starts_from_its_fields(tmp_path: Path) -> None:
 def test_a_state_that_no_file_can_start_from_is_refused(tmp_path: Path) -> None:
     """The view has a field that the state does not."""
     library = declared(view=lambda state, version, agent: {"book": state.title})
-    recording = Recording(library, tmp_path / "c.yaml", library.settings.read())
+    recording = ConversationRecorder(library, tmp_path / "c.yaml", library.settings.read())
     state = Loan(loan_id="loan-1", title="Emma")
     call = library.call(SharedState(state, "Main Street", version=1))
 
@@ -240,8 +240,8 @@ def test_a_target_is_written_as_a_whole(
     if not links:
         monkeypatch.setattr(os, "link", no_links)
     path = tmp_path / "new.yaml"
-    target = saving.OutputFile(path, new=True)
-    other = saving.OutputFile(path, new=True)
+    target = writing.OutputFile(path, new=True)
+    other = writing.OutputFile(path, new=True)
 
     target.write(b"one")
     target.write(b"two")
@@ -260,7 +260,7 @@ def test_a_target_that_cannot_be_is_refused_at_once(name: str, tmp_path: Path) -
     (tmp_path / "folder").mkdir()
 
     with pytest.raises(InputError):
-        saving.OutputFile(tmp_path / name, new=True)
+        writing.OutputFile(tmp_path / name, new=True)
 
 
 # -- the command, in both applications -------------------------------------------------------------

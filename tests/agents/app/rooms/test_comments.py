@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel
 
 from agents.app.app import App
-from agents.app.parts import Rooms
-from agents.app.rooms.comments import MAX_TRIES, Changes, Comment, Comments
+from agents.app.parts import Changes, Comment, Rooms
+from agents.app.rooms.comments import MAX_TRIES, Comments
 from agents.app.rooms.page import Page
 from agents.handoff import Agent, Graph, Opening, Said
 from agents.testing import Conversation, ScriptedLLM, says, until

@@ -16,7 +16,7 @@ from agents.app.local_speech.language_models import LanguageModels, language_mod
 from agents.app.models.speech import SpeechModels, speech_models
 from agents.app.rooms.media import Media
 from agents.app.settings import AppSettings
-from agents.app.terminal.input import Lines
+from agents.app.terminal.input import InputLines
 from bella_vista.app import APP
 from bella_vista.settings import Settings
 from tests.agents.app.rooms.conftest import Calls, Changed
@@ -47,7 +47,7 @@ def visit_of(livekit: LiveKit, room: str, sound: Sound, out: io.StringIO) -> Vis
         APP,
         RoomAccess(settings),
         JsonDisplay(APP, out),
-        Lines(lambda: None),
+        InputLines(lambda: None),
         typed=False,
         room=room,
         identity=new_identity(),

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agents.app.clock import running_clock
-from agents.app.rooms.prior_call import PriorCall, read_prior_call
+from agents.app.rooms.state_of_call import PriorCall, read_prior_call
 from agents.testing import Ids
 from rpc.page import SpokenLine
 from state.commands import AddItem, AddNote

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.app.rooms.resume_codes import resume_code, state_of
+from agents.app.rooms.state_of_call import resume_code, state_of
 
 ORDER, SECRET = "abcd-efgh-jkmn", "a secret"
 CODE = resume_code(ORDER, SECRET, "bella-vista")

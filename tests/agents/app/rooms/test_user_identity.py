@@ -63,7 +63,7 @@ async def test_an_agent_does_not_leave_while_its_guest_is_still_connecting(
         async with livekit.connecting(room_name, identity):
             await until(lambda: agent.call.user is not None)
             agent.call._on_grace_over()
-            assert agent.call._grace is not None
+            assert agent.call._grace.due_at is not None
             assert not agent.call._outcome.done()
         await until(lambda: agent.call.user is None, what="the end of the connection")
         agent.call._on_grace_over()

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from agents.app.terminal.input import LONGEST, Lines, PipedLines
+from agents.app.terminal.input import LONGEST, InputLines, PipedLines
 
 
 def piped(raw: bytes) -> list[str]:
@@ -53,21 +53,21 @@ def test_a_line_without_end_is_not_kept_whole() -> None:
 
 async def test_blank_lines_are_no_turns() -> None:
     given = iter(["", "  \t", "hello ", None])
-    lines = Lines(lambda: next(given))
+    lines = InputLines(lambda: next(given))
 
     assert await lines.following() == "hello"
     assert await lines.following() is None
 
 
 async def test_the_length_of_a_line_is_limited() -> None:
-    lines = Lines(lambda: "a" * (LONGEST + 5))
+    lines = InputLines(lambda: "a" * (LONGEST + 5))
 
     assert len(await lines.following() or "") == LONGEST
 
 
 async def test_a_blocked_reader_does_not_delay_the_exit() -> None:
     stuck = threading.Event()
-    lines = Lines(lambda: "too late" if stuck.wait() else None)
+    lines = InputLines(lambda: "too late" if stuck.wait() else None)
     waiting = asyncio.ensure_future(lines.following())
     await asyncio.sleep(0)
 
@@ -82,4 +82,4 @@ async def test_a_terminal_that_is_gone_is_the_end() -> None:
     def read() -> str:
         raise OSError("the line is cut")
 
-    assert await Lines(read).following() is None
+    assert await InputLines(read).following() is None

@@ -12,9 +12,9 @@ from argon2 import PasswordHasher
 from livekit import api
 
 from agents.app.app import AnyApp, Environment
+from agents.app.dispatch.dispatcher import server_api
 from agents.app.settings import AppSettings
 from agents.app.states import open_store
-from agents.app.web.command import livekit_api
 from agents.app.web.protection import Limits
 from agents.app.web.server import WebServer
 from bella_vista.app import APP
@@ -70,7 +70,7 @@ def serve(clean_folder: Path) -> Serve:
         context = app.make_context(environment)
         async with (
             open_store(app, read.database, app.owner_of(context)) as store,
-            livekit_api(read) as rooms,
+            server_api(read) as rooms,
         ):
             yield Site(WebServer(app, read, context, store, rooms, environment.live), store, read)
 
