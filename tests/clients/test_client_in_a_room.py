@@ -1,5 +1,6 @@
 """The TypeScript client in a browser, with the restaurant in a room of a real server."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,13 +9,16 @@ from typing import Any
 
 import pytest
 from livekit import rtc
+from livekit.agents import APIConnectOptions
+from livekit.agents.llm import LLM, ChatChunk, ChatContext, ChoiceDelta, LLMStream, Tool
+from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS
 
 from tests.agents.app.rooms.checked_client import LARGE, TIRAMISU
-from tests.agents.app.rooms.conftest import Agent, Calls, calls, house
+from tests.agents.app.rooms.conftest import Agent, Calls, Changed, calls, changed, house
 from tests.clients.browser import BrowserPage, PageError, browser_page
 from tests.livekit import LiveKit, new_identity, until
 
-__all__ = ["calls", "house"]  # fixtures
+__all__ = ["calls", "changed", "house"]  # fixtures
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(180)]
 
@@ -126,6 +130,58 @@ async def test_another_device_of_the_guest_has_what_was_said_before(
             lines = [(line["agent"], line["text"]) for line in page.snapshot["lines"]]
             assert lines[: len(before)] == before
             assert [text for _, text in lines].count(before[0][1]) == 1
+            assert not page.warned
+
+
+class _Halves(LLM[Any]):
+    """A model that greets, and says the second sentence of each answer when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rest = asyncio.Event()
+
+    def chat(
+        self,
+        *,
+        chat_ctx: ChatContext,
+        tools: list[Tool] | None = None,
+        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+        **_: Any,
+    ) -> LLMStream:
+        return _HalvesStream(self, chat_ctx=chat_ctx, tools=tools or [], conn_options=conn_options)
+
+
+class _HalvesStream(LLMStream):
+    async def _run(self) -> None:
+        for sentence in ("Let me look at the menu for you. ", "Today we have cola and wine."):
+            delta = ChoiceDelta(role="assistant", content=sentence)
+            self._event_ch.send_nowait(ChatChunk(id="answer", delta=delta))
+            if any(item.type == "message" and item.role == "user" for item in self.chat_ctx.items):
+                await self._llm.rest.wait()  # type: ignore[attr-defined]
+
+
+async def test_a_reply_under_way_at_a_reload_is_whole_at_its_end(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, bundle: Path, tmp_path: Path
+) -> None:
+    identity, model = new_identity(), _Halves()
+    first, second = "Let me look at the menu for you.", "Today we have cola and wine."
+
+    def texts(seen: dict[str, Any]) -> str:
+        return " ".join(line["text"].strip() for line in seen["lines"])
+
+    async with calls.agent(room_name, house=changed(model=lambda: model)):
+        async with browser_page(bundle, tmp_path / "one") as page:
+            await join(page, livekit, room_name, identity)
+            await page.until(is_turn(0), "the first turn")
+            await page.call("say", "what is there to drink?")
+            await page.until(lambda seen: first in texts(seen), "the first sentence")
+        async with browser_page(bundle, tmp_path / "again") as page:
+            await join(page, livekit, room_name, identity)
+            await page.until(lambda seen: "to drink?" in texts(seen), "what was said before")
+            assert texts(page.snapshot).endswith("to drink?")
+            model.rest.set()
+            reply = f"what is there to drink? {first} {second}"
+            await page.until(lambda seen: texts(seen).endswith(reply), "the whole reply")
             assert not page.warned
 
 

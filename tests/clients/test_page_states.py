@@ -25,6 +25,7 @@ STATES = (
     "no-server",
     "greeting",
     "your-turn",
+    "long",
     "speaking",
     "menu",
     "sheet",

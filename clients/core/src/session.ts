@@ -64,8 +64,10 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   #endedWhileMeeting = false;
   #lastError: AppError | null = null;
   #catchingUp: Promise<void> | null = null;
-  /** Whether what was said before has been asked for. */
-  #restored = false;
+  /** Reads what was said before; null until that begins. */
+  #restored: Promise<void> | null = null;
+  /** Whether a reply may have been under way then: the agent keeps it at its end. */
+  #partly = false;
   #sending = false;
 
   /**
@@ -440,31 +442,48 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     this.#endedWhileMeeting = false;
     this.#store.open(id, version, view as S);
     this.#noteUnknown();
-    void this.#restore(this.#hello);
+    if (this.#restored === null && this.#hello.features.includes(GET_TRANSCRIPT)) {
+      this.#partly = true;
+      this.#restored = this.#restore(this.#hello.turn);
+    }
     return over ? "ended" : "met";
   }
 
   /** Read what was said before this client was there, the newest lines first. */
-  async #restore({ features, turn }: Hello): Promise<void> {
-    if (this.#restored || !features.includes(GET_TRANSCRIPT)) return;
-    this.#restored = true;
+  async #restore(turn: number): Promise<void> {
     const transcript = this.#transcript;
     try {
       for (let before: number | undefined; ; ) {
-        const asked = before === undefined ? {} : { before };
-        const reply = await this.#link.write(GET_TRANSCRIPT, () => asked, this.#deadline());
-        const lines = (Array.isArray(reply.lines) ? reply.lines : []) as EarlierLine[];
+        const { lines, earlier } = await this.#said(before === undefined ? {} : { before });
         if (before === undefined) transcript.restore(lines, turn);
         else transcript.precede(lines);
         this.#update();
         before = lines[0]?.number;
-        if (reply.earlier !== true || before === undefined) return;
+        if (!earlier || before === undefined) return;
         if (transcript.lines.length >= MOST_LINES) return;
       }
     } catch (error) {
-      this.#restored = false; // the next agent that is met is asked
+      this.#restored = null; // the next agent that is met is asked
       this.#warn("what was said before could not be read", error);
     }
+  }
+
+  /** Read the reply again of which the beginning was missed. */
+  async #amend(): Promise<void> {
+    this.#partly = false;
+    try {
+      await this.#restored;
+      this.#transcript.amend((await this.#said({})).lines);
+      this.#update();
+    } catch (error) {
+      this.#warn("what was said before could not be read", error);
+    }
+  }
+
+  async #said(asked: Payload): Promise<{ lines: EarlierLine[]; earlier: boolean }> {
+    const reply = await this.#link.write(GET_TRANSCRIPT, () => asked, this.#deadline());
+    const lines = (Array.isArray(reply.lines) ? reply.lines : []) as EarlierLine[];
+    return { lines, earlier: reply.earlier === true };
   }
 
   #stateChanged(payload: Payload): void {
@@ -506,6 +525,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     const version = asNumber(payload.version);
     this.#noteAgent(agent, version);
     this.#transcript.silent();
+    if (this.#partly) void this.#amend();
     void this.#catchUp(version);
   }
 

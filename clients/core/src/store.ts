@@ -89,7 +89,7 @@ export class Store<S, C> {
   take(version: number, view: S, own: boolean): void {
     if (own) this.#own.add(version);
     if (version <= this.version || this.confirmed === null) return;
-    this.#set(version, sharing(this.confirmed, this.read(view)), whole(view), own);
+    this.#set(version, view, whole(view), own);
   }
 
   /**
@@ -100,7 +100,7 @@ export class Store<S, C> {
   patch(base: number, version: number, patch: readonly Operation[]): boolean {
     if (version <= this.version) return true;
     if (base !== this.version || this.confirmed === null) return false;
-    this.#set(version, this.read(patched(this.confirmed, patch) as S), patch, false);
+    this.#set(version, patched(this.confirmed, patch) as S, patch, false);
     return true;
   }
 
@@ -132,7 +132,7 @@ export class Store<S, C> {
   #set(version: number, view: S, patch: readonly Operation[], own: boolean): void {
     const [base, before] = [this.version, this.confirmed as S];
     this.version = version;
-    this.confirmed = view;
+    this.confirmed = sharing(before, this.read(view));
     this.#report(base, patch, before, own);
   }
 

@@ -36,10 +36,36 @@ export class Transcript {
 
   /** Put earlier lines in front. */
   precede(told: readonly EarlierLine[]): void {
-    const lines = told.map(({ number, speaker, agent, text, interrupted }): Line => {
-      return { id: `${EARLIER}${number}`, speaker, agent, text, final: true, interrupted };
+    this.lines = [...told.map(asLine), ...this.lines].slice(-MOST_LINES);
+  }
+
+  /** Put in what is missing of a reply that was under way when the client came, now that the agent has kept it. */
+  amend(told: readonly EarlierLine[]): void {
+    const earlier = this.lines.filter((line) => line.id.startsWith(EARLIER));
+    const known = Math.max(-1, ...earlier.map((line) => Number(line.id.slice(EARLIER.length))));
+    const here = this.lines.slice(earlier.length);
+    const kept = told.filter(({ number, speaker, text }) => {
+      const typed = here.some((line) => line.speaker === speaker && line.text === text);
+      return number > known && !(speaker === "user" && typed);
     });
-    this.lines = [...lines, ...this.lines].slice(-MOST_LINES);
+    const reply = kept.filter((line) => line.speaker === "agent");
+    const words = joined(reply);
+    const got = joined(here.filter((line) => line.speaker === "agent"));
+    let missing = got ? overlap(words, got) : words.length;
+    if (got && missing === words.length) return; // other words
+    if (!got) this.#onItsWay = joined(reply.slice(-1));
+    const missed = kept.flatMap((line): EarlierLine[] => {
+      if (missing <= 0) return [];
+      if (line.speaker === "user") return [line];
+      const text = folded(line.text);
+      const part = missing < text.length ? text.slice(0, missing).trimEnd() : line.text;
+      missing -= text.length + 1;
+      return [{ ...line, text: part }];
+    });
+    const place = here.findIndex((line) => line.speaker === "agent");
+    const before = place < 0 ? here : here.slice(0, place);
+    const after = place < 0 ? [] : here.slice(place);
+    this.lines = [...earlier, ...before, ...missed.map(asLine), ...after].slice(-MOST_LINES);
   }
 
   /** Take a piece of a segment; a later one replaces the text. Returns whether anything changed. */
@@ -104,6 +130,7 @@ export class Transcript {
 
   /** The user has spoken: what an agent was saying is cut off. */
   interrupt(): void {
+    this.#onItsWay = "";
     this.lines = this.lines.map((line) =>
       line.speaker === "agent" && !line.final ? { ...line, interrupted: true } : line,
     );
@@ -130,6 +157,10 @@ const TYPED = "typed:";
 
 /** The id of a line that the agent has kept is made of its number. */
 const EARLIER = "earlier:";
+
+function asLine({ number, speaker, agent, text, interrupted }: EarlierLine): Line {
+  return { id: `${EARLIER}${number}`, speaker, agent, text, final: true, interrupted };
+}
 
 function folded(text: string): string {
   return text.replace(/\s+/g, " ").trim();

@@ -1118,6 +1118,58 @@ describe("what was said before", () => {
     expect(texts()).toEqual(["Anything else?", "no", "Anything else?"]);
   });
 
+  const [USER, REPLY] = [
+    told([], [">two pizzas"]),
+    told([], [">two pizzas", "Two pizzas. And to drink?", "We have cola."]),
+  ];
+
+  test.each<[string, string[], string[], EarlierLine[], string[]]>([
+    ["its rest came", ["And to drink?", "We have cola."], [], REPLY, ["Two pizzas."]],
+    [
+      "the end of its rest comes late",
+      ["And to drink?"],
+      ["We have cola."],
+      REPLY,
+      ["Two pizzas."],
+    ],
+    ["none of it came", [], [], REPLY, ["Two pizzas. And to drink?", "We have cola."]],
+    ["none of it came yet", [], ["We have cola."], REPLY, ["Two pizzas. And to drink?"]],
+    ["all of it came", ["Two pizzas.", "And to drink?", "We have cola."], [], REPLY, []],
+    ["other words came", ["One moment."], [], REPLY, []],
+    ["the agent has kept nothing of it", ["And to drink?"], [], USER, []],
+  ])(
+    "a reply that was under way is whole at its end: %s",
+    async (_, before, after, kept, missed) => {
+      const { room, session, texts } = await back(USER);
+      for (const text of before) room.transcribe({ segmentId: text, text });
+      room.earlier = kept;
+      room.yourTurn();
+      await pass();
+      for (const text of after) room.transcribe({ segmentId: text, text });
+      const reply = [...missed, ...before, ...after];
+      expect(texts()).toEqual(["two pizzas", ...reply]);
+      expect(room.calls.filter((call) => call.method === "get_transcript")).toHaveLength(2);
+
+      room.yourTurn(); // from now on all words come here
+      await session.say("no");
+      room.transcribe({ segmentId: "S", text: "We have cola." });
+      await pass();
+      expect(texts()).toEqual(["two pizzas", ...reply, "no", "We have cola."]);
+      expect(room.calls.filter((call) => call.method === "get_transcript")).toHaveLength(2);
+    },
+  );
+
+  test("a turn that is told before what was said is there is not missed", async () => {
+    const { texts } = await back(USER, (room) => {
+      if (room.earlier === REPLY) return;
+      room.transcribe({ segmentId: "S", text: "We have cola." });
+      room.earlier = REPLY;
+      room.yourTurn();
+    });
+    await pass();
+    expect(texts()).toEqual(["two pizzas", "Two pizzas. And to drink?", "We have cola."]);
+  });
+
   test("words typed meanwhile stand once", async () => {
     const room = basketRoom();
     room.earlier = told([], [">two pizzas"]);

@@ -148,131 +148,129 @@ function Slip({ order, board }: { order: Order; board: OrderBoard }) {
   const readyAt = order.fulfilment?.ready_at;
   const name = order.order_number;
   return (
-    <article className="ticket-shadow" aria-labelledby={`${id}-number`}>
-      <div className="ticket">
-        <header>
-          <h3 id={`${id}-number`}>{name}</h3>
-          {readyAt && <span className="amount">{words.readyAt(clock(readyAt, texts.code))}</span>}
-        </header>
-        <p>
-          {texts.ticket[order.fulfilment?.kind ?? "pickup"]}
-          {order.fulfilment?.address && `, ${order.fulfilment.address}`}
-          {order.customer_name && `, ${order.customer_name}`}
-        </p>
-        {order.allergies.length > 0 && (
-          <p className="row">
-            {order.allergies.map((allergy) => (
-              <span className="stamp" key={allergy}>
-                {allergy}
-              </span>
-            ))}
-          </p>
-        )}
-        <ul className="items" lang="en">
-          {order.order_items.map((item) => (
-            <li key={item.id}>
-              <b>
-                {item.quantity} × {item.name}
-              </b>
-              <span className="details">{details(item)}</span>
-              {item.note && <i>{item.note}</i>}
-              {item.allergens_met.length > 0 && (
-                <b className="met">{texts.ticket.holds(item.allergens_met.join(", "))}</b>
-              )}
-            </li>
+    <article className="ticket" aria-labelledby={`${id}-number`}>
+      <header>
+        <h3 id={`${id}-number`}>{name}</h3>
+        {readyAt && <span className="amount">{words.readyAt(clock(readyAt, texts.code))}</span>}
+      </header>
+      <p>
+        {texts.ticket[order.fulfilment?.kind ?? "pickup"]}
+        {order.fulfilment?.address && `, ${order.fulfilment.address}`}
+        {order.customer_name && `, ${order.customer_name}`}
+      </p>
+      {order.allergies.length > 0 && (
+        <p className="row">
+          {order.allergies.map((allergy) => (
+            <span className="stamp" key={allergy}>
+              {allergy}
+            </span>
           ))}
-        </ul>
-        {order.notes.map((note) => (
-          <p key={note.id}>
-            <i>{note.content}</i>
-          </p>
+        </p>
+      )}
+      <ul className="items" lang="en">
+        {order.order_items.map((item) => (
+          <li key={item.id}>
+            <b>
+              {item.quantity} × {item.name}
+            </b>
+            <span className="details">{details(item)}</span>
+            {item.note && <i>{item.note}</i>}
+            {item.allergens_met.length > 0 && (
+              <b className="met">{texts.ticket.holds(item.allergens_met.join(", "))}</b>
+            )}
+          </li>
         ))}
-        <p className="fine">
-          {order.payment_method === "cash" ? texts.ticket.payCash : texts.ticket.payCard}:{" "}
-          <span className="amount">{order.display.total}</span>
+      </ul>
+      {order.notes.map((note) => (
+        <p key={note.id}>
+          <i>{note.content}</i>
         </p>
-        {refused && (
-          <p className="refused" role="alert">
-            {reasonOf(refused, texts)}
-          </p>
-        )}
-        {order.stage === "placed" && readyAt && !refusing && (
-          <fieldset>
-            <legend className="fine">{words.ready}</legend>
-            <div className="choice-row">
-              {LATER_MIN.map((minutes) => (
-                <label key={minutes}>
-                  <input
-                    type="radio"
-                    name={`${id}-ready`}
-                    checked={later === minutes}
-                    onChange={() => setLater(minutes)}
-                  />
-                  {clock(after(readyAt, minutes), texts.code)}
-                </label>
-              ))}
-            </div>
-          </fieldset>
-        )}
-        {order.stage === "placed" &&
-          (refusing ? (
-            <form
-              className="row"
-              onSubmit={(event) => {
-                event.preventDefault();
-                if (reason.trim()) send({ op: "refuse_order", reason: reason.trim() });
-              }}
-            >
-              <label className="label" htmlFor={`${id}-reason`}>
-                {words.reason}
+      ))}
+      <p className="fine">
+        {order.payment_method === "cash" ? texts.ticket.payCash : texts.ticket.payCard}:{" "}
+        <span className="amount">{order.display.total}</span>
+      </p>
+      {refused && (
+        <p className="refused" role="alert">
+          {reasonOf(refused, texts)}
+        </p>
+      )}
+      {order.stage === "placed" && readyAt && !refusing && (
+        <fieldset>
+          <legend className="fine">{words.ready}</legend>
+          <div className="choice-row">
+            {LATER_MIN.map((minutes) => (
+              <label key={minutes}>
+                <input
+                  type="radio"
+                  name={`${id}-ready`}
+                  checked={later === minutes}
+                  onChange={() => setLater(minutes)}
+                />
+                {clock(after(readyAt, minutes), texts.code)}
               </label>
-              <input
-                id={`${id}-reason`}
-                className="field"
-                value={reason}
-                maxLength={280}
-                onChange={(event) => setReason(event.target.value)}
-              />
-              <button type="submit" className="button stop">
-                {words.refuse}
-                <span className="unseen"> {name}</span>
-              </button>
-              <button type="button" className="button quiet" onClick={() => setRefusing(false)}>
-                {texts.cancel}
-              </button>
-            </form>
-          ) : (
-            <div className="row">
-              <button
-                type="button"
-                className="button main"
-                onClick={() =>
-                  send({
-                    op: "accept_order",
-                    ...(later > 0 && readyAt ? { ready_at: after(readyAt, later) } : {}),
-                  })
-                }
-              >
-                {words.accept}
-                <span className="unseen"> {name}</span>
-              </button>
-              <button type="button" className="button stop" onClick={() => setRefusing(true)}>
-                {words.refuse}
-                <span className="unseen"> {name}</span>
-              </button>
-            </div>
-          ))}
-        {order.stage !== "placed" && (
-          <button
-            type="button"
-            className="button main"
-            onClick={() => send({ op: NEXT[order.stage] ?? "complete_order" })}
+            ))}
+          </div>
+        </fieldset>
+      )}
+      {order.stage === "placed" &&
+        (refusing ? (
+          <form
+            className="row"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (reason.trim()) send({ op: "refuse_order", reason: reason.trim() });
+            }}
           >
-            {words.next[order.stage]}
-            <span className="unseen"> {name}</span>
-          </button>
-        )}
-      </div>
+            <label className="label" htmlFor={`${id}-reason`}>
+              {words.reason}
+            </label>
+            <input
+              id={`${id}-reason`}
+              className="field"
+              value={reason}
+              maxLength={280}
+              onChange={(event) => setReason(event.target.value)}
+            />
+            <button type="submit" className="button stop">
+              {words.refuse}
+              <span className="unseen"> {name}</span>
+            </button>
+            <button type="button" className="button quiet" onClick={() => setRefusing(false)}>
+              {texts.cancel}
+            </button>
+          </form>
+        ) : (
+          <div className="row">
+            <button
+              type="button"
+              className="button main"
+              onClick={() =>
+                send({
+                  op: "accept_order",
+                  ...(later > 0 && readyAt ? { ready_at: after(readyAt, later) } : {}),
+                })
+              }
+            >
+              {words.accept}
+              <span className="unseen"> {name}</span>
+            </button>
+            <button type="button" className="button stop" onClick={() => setRefusing(true)}>
+              {words.refuse}
+              <span className="unseen"> {name}</span>
+            </button>
+          </div>
+        ))}
+      {order.stage !== "placed" && (
+        <button
+          type="button"
+          className="button main"
+          onClick={() => send({ op: NEXT[order.stage] ?? "complete_order" })}
+        >
+          {words.next[order.stage]}
+          <span className="unseen"> {name}</span>
+        </button>
+      )}
     </article>
   );
 }

@@ -12,7 +12,7 @@ import { languages, TextsContext } from "../src/texts";
 import { en } from "../src/texts/en";
 import "../src/styles/tokens.css";
 import "../src/styles/base.css";
-import { call, type Evening, orders, serveMenu } from "./room";
+import { call, type Evening, longer, orders, serveMenu } from "./room";
 
 const nothing = () => {};
 const settings = <Settings onLanguage={nothing} />;
@@ -75,6 +75,14 @@ const STATES: Record<string, { order: Order; agent?: string; hash?: string; play
       said(evening, "order_taker", "Gladly. The house salad: small or large?");
       evening.room.change({ op: "add_item", name: "House salad", size: "small", quantity: 1 });
       evening.room.yourTurn({ expects: "choice", choices: ["small", "large"] });
+    },
+  },
+  long: {
+    order: longer(orders.ordering, 30),
+    agent: "greeter",
+    play: async (evening) => {
+      await talk(evening);
+      evening.room.yourTurn();
     },
   },
   speaking: {

@@ -68,6 +68,16 @@ const HOUSE = {
   tips: [15, 18, 20],
 };
 
+/** An order with so many lines, those that it has again and again. */
+export function longer(order: Order, lines: number): Order {
+  const again = order.order_items;
+  const items = Array.from({ length: lines }, (_, place) => ({
+    ...(again[place % again.length] as Order["order_items"][number]),
+    id: `L${place + 1}`,
+  }));
+  return summed({ ...order, order_items: items });
+}
+
 const text = (minor: number) => `$${(minor / 100).toFixed(2)}`;
 
 /** The few commands that stories and tests carry out, with the amounts they change. */

@@ -34,7 +34,9 @@ describe("what happened to the order", () => {
     const before = { ...ordering, tip_percentage: 18, tip: 1000 };
 
     expect(told(before, { ...before, tip: 1200 })).toEqual([]);
-    expect(told(before, { ...before, tip_percentage: 0, tip: 0 })).toEqual(["no tip"]);
+    const without = { ...before, tip_percentage: 0, tip: 0 };
+    expect(told(before, without)).toEqual(["no tip"]);
+    expect(announced(happened(before, without), without, en)).toMatch("On your ticket: no tip.");
   });
 
   test("the size of a dish with one size is not said", () => {

@@ -68,11 +68,7 @@ export function happened(before: Order, after: Order): Happened[] {
   const chosen =
     after.tip_percentage !== before.tip_percentage ||
     (after.tip_percentage === null && after.tip !== before.tip);
-  if (chosen) {
-    told.push(
-      after.tip > 0 ? { what: "tip", word: after.display.tip } : { what: "tip", off: true },
-    );
-  }
+  if (chosen) told.push(after.tip > 0 ? { what: "tip", word: after.display.tip } : { what: "tip" });
   if (after.payment_method && after.payment_method !== before.payment_method) {
     told.push({ what: "payment", word: after.payment_method });
   }
@@ -107,7 +103,7 @@ export function inWords(one: Happened, texts: Texts): readonly [string, string, 
     case "note":
       return [words.note, word, ""];
     case "tip":
-      return one.off ? ["", words.noTip, ""] : [words.tip, word, ""];
+      return word ? [words.tip, word, ""] : ["", words.noTip, ""];
     case "payment":
       return ["", word === "cash" ? words.cash : words.card, ""];
     case "placed":

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
 /** True once a condition has held for some time (milliseconds). */
 export function useDelayed(condition: boolean, delay: number): boolean {
@@ -52,14 +52,15 @@ export function useOneAtATime(): [boolean, (action: () => Promise<unknown>) => P
 
 /** Whether a media query holds. */
 export function useMedia(query: string): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      const media = matchMedia(query);
+  const media = useMemo(() => matchMedia(query), [query]);
+  const follow = useCallback(
+    (listener: () => void) => {
       media.addEventListener("change", listener);
       return () => media.removeEventListener("change", listener);
     },
-    () => matchMedia(query).matches,
+    [media],
   );
+  return useSyncExternalStore(follow, () => media.matches);
 }
 
 /** Where the guest is, from the address: back and forward work. */

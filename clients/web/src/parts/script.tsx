@@ -1,7 +1,7 @@
 /** What was said, written like a play: the speaker in the margin, what happened in italics. */
 
 import type { Line } from "@typed-handoffs/client";
-import { type ReactNode, useEffect, useRef } from "react";
+import { memo, type ReactNode, useEffect, useRef } from "react";
 import { type Happened, inWords } from "../model/changes";
 import type { Scene } from "../model/evening";
 import { useMedia } from "../model/hooks";
@@ -65,7 +65,8 @@ function SceneOf({ scene, newest = false }: { scene: Scene; newest?: boolean }) 
   );
 }
 
-function LineOf({ line, newest }: { line: Line; newest: boolean }) {
+/** A line; other news of the call leave it as it is. */
+const LineOf = memo(function LineOf({ line, newest }: { line: Line; newest: boolean }) {
   const texts = useTexts();
   const user = line.speaker === "user";
   const who = user ? texts.script.you : agentName(line.agent ?? "other", texts);
@@ -83,7 +84,7 @@ function LineOf({ line, newest }: { line: Line; newest: boolean }) {
       {line.interrupted && <p className="happened">{texts.script.cutOff}</p>}
     </div>
   );
-}
+});
 
 /** Changes of the ticket; read aloud by the page's status line instead of the log. */
 function Told({ told }: { told: readonly Happened[] }) {

@@ -1,7 +1,16 @@
 /** The ticket: the order as the restaurant has it, changed by hand where it still can be. */
 
 import type { Order, OrderItem } from "@bella-vista/client";
-import { type FormEvent, useEffect, useId, useRef, useState } from "react";
+import {
+  type FormEvent,
+  memo,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from "react";
 import { details } from "../model/changes";
 import { addressOf, useChangedLately, useDelayed, useOneAtATime } from "../model/hooks";
 import { cameToNothing, canOrder, handover, isPlaced } from "../model/order";
@@ -21,25 +30,23 @@ export function Ticket() {
   const late = useDelayed(now.pending > 0, 500);
   const words = texts.ticket;
   return (
-    <div className="ticket-shadow">
-      <aside className="ticket" id="order" tabIndex={-1} aria-labelledby="order-title">
-        <header>
-          <h2 id="order-title">{titleOf(order, texts)}</h2>
-          {order && order.stage !== "open" && words.stamp[order.stage] && (
-            <span className="stamp">{words.stamp[order.stage]}</span>
-          )}
-        </header>
-        {order && (
-          <Contents
-            order={order}
-            confirmed={now.confirmed}
-            late={late}
-            over={now.status === "ended"}
-          />
+    <aside className="ticket" id="order" tabIndex={-1} aria-labelledby="order-title">
+      <header>
+        <h2 id="order-title">{titleOf(order, texts)}</h2>
+        {order && order.stage !== "open" && words.stamp[order.stage] && (
+          <span className="stamp">{words.stamp[order.stage]}</span>
         )}
-        {!order && <p className="empty">{words.empty}</p>}
-      </aside>
-    </div>
+      </header>
+      {order && (
+        <Contents
+          order={order}
+          confirmed={now.confirmed}
+          late={late}
+          over={now.status === "ended"}
+        />
+      )}
+      {!order && <p className="empty">{words.empty}</p>}
+    </aside>
   );
 }
 
@@ -67,20 +74,18 @@ function Contents({
   // Once it is read back, a change begins with taking it up again.
   const editable = order.stage === "open";
   const list = useRef<HTMLUListElement>(null);
-  const first = useRef(true);
-  const title = () => document.getElementById("order")?.focus();
+  const opened = useRef(false);
   useEffect(() => {
-    first.current = false;
+    opened.current = true;
   }, []);
 
   // After a line is gone its place is the next one's, and the focus goes there.
-  const focusAfter = (place: number) => {
+  const focusAfter = useCallback((place: number) => {
     const lines = list.current?.children ?? [];
     const next = (lines[place] ?? lines[place - 1]) as HTMLElement | undefined;
     const target = next?.querySelector<HTMLElement>("[data-remove]");
-    if (target) target.focus();
-    else title();
-  };
+    (target ?? document.getElementById("order"))?.focus();
+  }, []);
   const asConfirmed = new Map(confirmed?.order_items.map((item) => [item.id, item]));
   return (
     <>
@@ -103,7 +108,7 @@ function Contents({
               place={place}
               currencyText={order.display.order_items[item.id]?.line_total}
               editable={editable}
-              fresh={!first.current}
+              opened={opened}
               notSent={late && asConfirmed.get(item.id)?.quantity !== item.quantity}
               onGone={focusAfter}
             />
@@ -140,12 +145,13 @@ function Contents({
   );
 }
 
-function ItemOf({
+/** A line; a change of another one leaves it as it is. */
+const ItemOf = memo(function ItemOf({
   item,
   place,
   currencyText,
   editable,
-  fresh,
+  opened,
   notSent,
   onGone,
 }: {
@@ -153,14 +159,15 @@ function ItemOf({
   place: number;
   currencyText: string | undefined;
   editable: boolean;
-  fresh: boolean;
+  /** Whether the ticket stood there before: then a line that comes is new. */
+  opened: RefObject<boolean>;
   notSent: boolean;
   onGone: (place: number) => void;
 }) {
   const texts = useTexts();
   const { edit } = usePage();
   const words = texts.ticket;
-  const isNew = useChangedLately(`${item.size} ${item.modifications}`, NEW_MS, fresh);
+  const isNew = useChangedLately(`${item.size} ${item.modifications}`, NEW_MS, opened.current);
   const at = `line ${item.id}`;
   const set = (quantity: number) =>
     void edit(at, { op: "change_item", line_id: item.id, quantity });
@@ -231,7 +238,7 @@ function ItemOf({
       <Refused place={at} />
     </li>
   );
-}
+});
 
 function Sums({ order, late }: { order: Order; late: boolean }) {
   const texts = useTexts();
