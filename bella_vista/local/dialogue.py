@@ -444,9 +444,9 @@ class Dialogue:
                 commands = (*_likelier(waiting), *understood.commands)
                 return replace(understood, commands=commands, dropped=_left_out(waiting))
             understood = replace(understood, question=_both(understood.question, waiting))
-        elif waiting is pending is not None and understood.settled:
-            if not (understood.commands or understood.question):
-                understood = replace(understood, dropped=_left_out(replace(pending, rest=())))
+        elif waiting is not None and waiting is pending and understood.settled:
+            if not (understood.commands or understood.question):  # it was given up
+                understood = replace(understood, dropped=_left_out(replace(waiting, rest=())))
         return understood
 
     def _order_since(self, scene: Scene, before: Words | None) -> OrderSeen:
