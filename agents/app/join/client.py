@@ -275,9 +275,10 @@ class RoomClient:
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
         attributes = reader.info.attributes or {}
         heard = identity not in self.agents
-        own = identity == self.room.local_participant.identity
-        if heard and not (own and attributes.get(_IS_FINAL) == "true"):
-            return
+        if heard:
+            own = identity == self.room.local_participant.identity
+            if not own or attributes.get(_IS_FINAL) != "true":
+                return
         task = asyncio.create_task(self._read(reader, identity, self._newest_reader, heard=heard))
         self._newest_reader = task
         self._readers.add(task)
