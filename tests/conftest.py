@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests import children
 from tests.postgres import Server, server
@@ -125,30 +126,43 @@ _alone: str | None = None
 
 
 _IN_REAL_TIME = (
+    "tests/agents/app/join/",
     "tests/agents/app/rooms/",
     "tests/agents/app/serving/",
     "tests/agents/app/web/",
+    "tests/bella_vista/rooms/",
+    "tests/benchmarks/",
     "tests/clients/",
+    "tests/examples/",
 )
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give a test process whole files, and one of them all tests in real time.
+
+    Two of these at once would take each other's processor, and their sound would have gaps.
+    pytest-xdist 3.8.0 ignores its mark ``xdist_group`` on pytest 9.2.0.
+    """
+
+    def group(nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "in real time" if file.startswith(_IN_REAL_TIME) else file
+
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = group
+    return scheduler
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test that needs a server or a process, give it time, and say which tests run one by one.
+    """Mark each test that needs a server or a process, and give it time.
 
     Where a server and several processes take part, a busy machine may need minutes for what takes a second.
-    With ``--dist loadgroup`` tests in real time all run in one worker: two at once would take each other's
-    processor, and their sound would have gaps.
     """
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         values = {one for one in parameters.values() if isinstance(one, str)}
-        needs = {*getattr(item, "fixturenames", ()), *values}
-        if _SERVERS & needs:
+        if _SERVERS & {*getattr(item, "fixturenames", ()), *values}:
             item.add_marker(pytest.mark.processes)
-        file = item.nodeid.partition("::")[0]
-        real_time = "livekit" in needs or file.startswith(_IN_REAL_TIME)
-        item.add_marker(pytest.mark.xdist_group("in real time" if real_time else file))
         if item.get_closest_marker("processes") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(300))
 

@@ -59,7 +59,7 @@ async def test_a_page_that_is_loaded_again_reads_what_was_said(
 async def test_another_agent_tells_what_was_said_to_the_first_if_it_was_stored(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, stored: bool
 ) -> None:
-    house: House = changed(words=stored)
+    house: House = changed(transcript=stored)
     async with livekit.joined(room_name) as client:
         ada = Checked(client)
         async with calls.agent(room_name, house=house):
