@@ -418,6 +418,8 @@ class Dialogue:
         understood = understand("name too" if asked is Topic.NAME else EXPECTS.get(asked))
         if _may_be_a_name(text, understood, scene, asked):
             understood = understand(EXPECTS[Topic.NAME])
+        if asked is Topic.NAME and scene.agent != "greeter" and _is_number(text):
+            understood = Understanding(text, not_understood=(text.strip(" .,!?"),))
         if scene.order.get("guest") and not _tells_name(text):
             kept = [
                 one
@@ -569,7 +571,12 @@ def _tips(text: str, before: Understanding) -> bool:
 def _rates(text: str, order: Mapping[str, Any]) -> bool:
     """Whether a number alone rates an order that was placed, whatever was said since that was asked."""
     placed = order.get("stage", "open") not in ORDERING and not order.get("rating")
-    return placed and pattern("stars").fullmatch(Said.read(text).said) is not None
+    return placed and _is_number(text)
+
+
+def _is_number(text: str) -> bool:
+    """Whether a message is a number and nothing else: "5", "a five"."""
+    return pattern("stars").fullmatch(Said.read(text).said) is not None
 
 
 def _tips_as_reckoned(understood: Understanding, before: Understanding) -> Understanding:
