@@ -52,7 +52,7 @@ class GreeterPolicy(Policy):
         if now.meant("no", "nothing") and not now.heard.answers:
             return say("later")
         return joined(
-            say("hello") if now.heard.intents == ("greeting",) else "",
+            say("hello") if now.heard.intents == ("greeting",) and not now.scene.outcomes else "",
             wanted,
         )
 
