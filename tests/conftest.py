@@ -129,10 +129,7 @@ _IN_REAL_TIME = (
     "tests/agents/app/join/",
     "tests/agents/app/rooms/",
     "tests/agents/app/serving/",
-    "tests/agents/app/web/",
     "tests/bella_vista/rooms/",
-    "tests/benchmarks/",
-    "tests/clients/",
     "tests/examples/",
 )
 
