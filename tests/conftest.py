@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from xdist.scheduler import LoadScopeScheduling
 
 from tests import children
 from tests.postgres import Server, server
@@ -123,31 +122,6 @@ _STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.sy
 
 _alone: str | None = None
 """The running test, while none may start a process."""
-
-
-_IN_REAL_TIME = (
-    "tests/agents/app/join/",
-    "tests/agents/app/rooms/",
-    "tests/agents/app/serving/",
-    "tests/bella_vista/rooms/",
-    "tests/examples/",
-)
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give a test process whole files, and one of them all tests in real time.
-
-    Two of these at once would take each other's processor, and their sound would have gaps.
-    pytest-xdist 3.8.0 ignores its mark ``xdist_group`` on pytest 9.2.0.
-    """
-
-    def group(nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return "in real time" if file.startswith(_IN_REAL_TIME) else file
-
-    scheduler = LoadScopeScheduling(config, log)
-    scheduler._split_scope = group
-    return scheduler
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
