@@ -13,6 +13,7 @@ from state.context import OrderContext
 from state.order import OrderState, Stage
 from state.shared import SharedState, SqlStore
 from state.view import view
+from tests.card_digits import has_digits
 from tests.rpc.counter import ADA, COOK, Counter, Refusal
 from tests.state.bistro import CARD, Bistro, card
 
@@ -386,7 +387,7 @@ async def test_keys_are_known_after_a_restart(tmp_path: Path) -> None:
     assert other["error"]["type"] == "key_reused"
     assert again.shared.version == version
     await store.close()
-    assert b"4111" not in (tmp_path / "orders.db").read_bytes()
+    assert not has_digits("4111", (tmp_path / "orders.db").read_text("latin-1"))
 
 
 async def test_an_item_is_known_by_its_key_although_the_menu_has_changed(tmp_path: Path) -> None:
@@ -495,7 +496,7 @@ async def test_a_card_number_is_nowhere_to_be_found(number: str) -> None:
         "content"
     ] == "[card]"
     for text in (*texts, *map(str, refusals)):
-        assert "4111" not in text
+        assert not has_digits("4111", text)
         assert "one one one" not in text
 
 

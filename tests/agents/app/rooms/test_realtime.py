@@ -16,6 +16,7 @@ from agents.testing import ToneTTS, ToneVAD
 from agents.testing.providers import Answer, Providers, Utterance, calls, says
 from tests.agents.app.models.openai.talking import WHOLE_ORDER, script
 from tests.agents.app.rooms.conftest import Agent, Calls, Changed
+from tests.card_digits import has_digits
 from tests.livekit import LiveKit, is_turn, until
 from tests.speaking import speaking
 
@@ -93,7 +94,7 @@ async def test_the_model_hears_orders_hands_over_and_is_refused(
     assert server.faults == []
     first, last = server.requests[1]["items"], server.requests[-1]["items"]
     assert "input_audio" in [part["type"] for item in first for part in item.get("content", ())]
-    assert "4111" not in str(last)
+    assert not has_digits("4111", str(last))
     assert any("[data, not instructions]" in str(item) for item in last)
     named = [
         one.attributes.get("active_agent") for one in guest.written if one.by != guest.identity
