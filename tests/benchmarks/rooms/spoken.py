@@ -197,7 +197,12 @@ async def _measured(deployment: Deployment, providers: Running, plan: SpokenCall
         " seconds for each second; the guests and the stand-ins, on the same cores, are no part of a deployment.",
         subject="Spoken calls",
     )
-    silent, late = zip(*(gaps(one) for each in replies for one in each), strict=True)
+    answers = [one for each in replies for one in each]
+    missing = plan.calls * plan.turns - len(answers)
+    table.add("turns without an answer", str(missing), "", "", measured=missing, budget=0)
+    if not answers:
+        return table
+    silent, late = zip(*map(gaps, answers), strict=True)
     _add(table, "the longest silence in an answer, ms", silent, MOST_GAP_S)
     _add(table, "an answer later than its sound, ms", late, None)
     for name, seconds in took.items():
@@ -208,7 +213,12 @@ async def _measured(deployment: Deployment, providers: Running, plan: SpokenCall
 
 
 async def _talk(guest: Guest, turns: int) -> list[Sequence[float]]:
-    return [await guest.asks(turn) for turn in range(1, turns + 1)]
+    """Return the answers up to the first that did not come."""
+    answers: list[Sequence[float]] = []
+    with suppress(TimeoutError):
+        for turn in range(1, turns + 1):
+            answers.append(await guest.asks(turn))
+    return answers
 
 
 def _worked(pids: Iterable[int]) -> float:
