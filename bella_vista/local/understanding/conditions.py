@@ -112,6 +112,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "trailing": lambda _, s, e: not s[PEND] and not s[NEG] and follows(s, "option"),
     "pending": lambda _, s, e: bool(s[PEND]),
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (WITH, AND),
+    "unnumbered": lambda _, s, e: s[NUM] == 0 and s[HEAD] > 0,
     "known": lambda doing, s, e: doing.known,
     "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
     "beside": lambda _, s, e: bool(e.lines and s[SAID]) and s[JOINT] == WITH,

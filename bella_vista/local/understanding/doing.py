@@ -253,7 +253,17 @@ class Doing:
         self.act(state, "ref", edge, place, edge.does)
         if edge.does == "of-them":
             state[FLAGS] |= POINTED
+            state[MASK] &= self._counted_before(state)
         return 0.0 if not state[PEND] else UNFOUND
+
+    def _counted_before(self, state: State) -> int:
+        """Return the dishes that "one of them" can be of: those that were named last in the line."""
+        acts = state[ACTS]
+        while acts is not None:
+            act, acts = acts
+            if act.does in ("head", "ref") and act.edge.does != "of-them":
+                return act.edge.entity.mask if act.does == "head" else self.index.all
+        return self.index.all
 
     def _turned(self, state: State, edge: Edge, place: int) -> float:
         """Take "can that be" for the thing that was spoken of last, and what it should be."""
@@ -484,7 +494,8 @@ class Doing:
     def _only(self, state: State, edge: Edge, place: int) -> float:
         self.act(state, "only", None, place)
         state[JOINT] = WITH
-        return 0.0
+        # "One with vanilla and one with just lemon": the number counts no scoops of lemon.
+        return UNFOUND if state[PEND][:1] and state[PEND][0][0] == "count" else 0.0
 
     def _plain(self, state: State, edge: Edge, place: int) -> float:
         state[SAID] += 1

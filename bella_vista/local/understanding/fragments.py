@@ -177,7 +177,7 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         (said.ref == "one" and not this_one and not said.plural) or said.article
     ):
         number = 1
-    if said.exact and number == item.quantity:
+    if said.exact and number == item.quantity and said.joint != AND:
         number = None  # "just one, and without olives"
     if said.correct and said.size is not None and said.ref != "of-them":
         if several and said.firmly and said.count is not None:

@@ -29,6 +29,8 @@ RULES = """
   after        number     becoming           tally                   after   0.05
   after        number     -                  tally                   after   0.2
   before       number     optioned           tally                   before  0.6
+  after        everyone   unnumbered         count                   after   -0.1
+  any          everyone   -                  -                       same    0.1
   before       number     carried            tally                   before  0.1
   any          half-of    -                  begin half_of           after   begin.ref
   any          fewer      -                  begin fewer             before  begin.number

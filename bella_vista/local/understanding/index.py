@@ -718,7 +718,11 @@ def _same_words() -> tuple[dict[str, str], dict[str, list[Stems]]]:
 
 SAME_WORD, OTHER_WORDS = _same_words()
 _JOINTS = frozenset(
-    stem(word) for word in "a an the of and n with de la di al in on y et e con".split()
+    stem(word)
+    for word in (
+        "a an the of and n with de la di al in on y et e con"
+        " alla alle all ai agli del della delle dei des du au aux los las und mit"
+    ).split()
 )
 _TASTES = frozenset(stem(word) for word in "spicy sweet sour mild fresh".split())
 _NO_PART = frozenset(

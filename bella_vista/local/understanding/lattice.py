@@ -1,7 +1,7 @@
 """What each word of a line can mean: names of the menu, numbers, and phrases that do something."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bella_vista.local.english import vocabulary
 from bella_vista.local.english.talking import pattern, phrases_of, words_of
@@ -105,6 +105,7 @@ def lattice(
     _parted_notes(edges, tokens)
     _asides(edges, tokens)
     _persons(edges, tokens)
+    _everyone(edges)
     _headings(edges, tokens, index)
     for first, token in enumerate(tokens):
         here = edges[first]
@@ -246,6 +247,18 @@ def _persons(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
             edges[first].append(Edge("number", end + 1, 0.05, value=2, words=words))
         elif not two:
             edges[first].append(Edge("add", end, 0.05, words=words))
+
+
+def _everyone(edges: list[list[Edge]]) -> None:
+    """Let what is for everyone come once for each, where it is said how many they are."""
+    people = {edge.value for here in edges for edge in here if edge.does == "filler" and edge.value}
+    for here in edges:
+        for at, edge in enumerate(here):
+            if edge.does == "everyone":
+                known = len(people) == 1
+                here[at] = (
+                    replace(edge, value=[*people][0]) if known else replace(edge, does="filler")
+                )
 
 
 def _headings(edges: list[list[Edge]], tokens: Sequence[Token], index: Index) -> None:
@@ -456,14 +469,18 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         following = tokens[end].word if end < len(tokens) else ""
         of_people = _of_people(tokens, first, end)
         if of_people:
-            here.append(Edge("filler", end, 0.1, words=words))
+            here.append(Edge("filler", end, 0.1, value=number[0], words=words))
         if following in words_of("people") or [token.word for token in tokens[end : end + 2]] == [
             "of",
             "us",
         ]:
             here.append(
                 Edge(
-                    "filler", end + (1 if following in words_of("people") else 2), 0.1, words=words
+                    "filler",
+                    end + (1 if following in words_of("people") else 2),
+                    0.1,
+                    value=number[0],
+                    words=words,
                 )
             )
         this = words == "one" and first > 0 and tokens[first - 1].word in words_of("this")
@@ -474,7 +491,7 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         cost = 1.5 if of_people else 1.0 if this else 0.05
         ends = end == len(tokens) or tokens[end].stop or following in words_of("after people")
         if first and tokens[first - 1].word == "for" and ends:
-            edges[first - 1].append(Edge("filler", end, 0.1, words=f"for {words}"))
+            edges[first - 1].append(Edge("filler", end, 0.1, value=number[0], words=f"for {words}"))
             cost += 0.5  # "a pot of tea for two"
         here.append(Edge("number", end, cost, value=number[0], words=words))
 

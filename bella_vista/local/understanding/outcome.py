@@ -345,6 +345,9 @@ class Outcome:
         """Order some more of a thing, with what is said to be different."""
         fresh = item.copy(said.count or 1)
         fresh.spoken, fresh.copied, fresh.yielding = said.place, True, len(fresh.changes)
+        if self._plain_one(item, said):
+            fresh.changes, fresh.yielding = [], 0
+            said = replace(said, options=[], size=None)
         if said.head is None and (turned := self.kin(item, said)) is not None:
             self.give_place(fresh, self.make(turned))  # "the same but with turkey"
             said = Said()
@@ -353,6 +356,18 @@ class Outcome:
         gone = [one for one in said.replaced if not self.called(item.parts, one.words)]
         self.give(fresh, replace(said, replaced=gone))
         self.add(fresh)
+
+    def _plain_one(self, item: Item, said: Said) -> bool:
+        """Whether one more of a thing with changes is to be without them: "another one regular"."""
+        told = [one.entity for one in said.options] + ([said.size] if said.size else [])
+        if not item.changes or not told or any(one.words not in USUAL for one in told):
+            return False
+        return not any(
+            self.kitchen.excludes(item.name, change, one.words)
+            for change in item.changes
+            for one in told
+            if one.kind == "option"
+        )
 
     # -- changing a thing ------------------------------------------------------------------------------------
 
