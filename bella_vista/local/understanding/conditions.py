@@ -90,6 +90,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     ),
     "carried": lambda _, s, e: s[JOINT] == WITH,
     "counted": lambda _, s, e: s[NUM] > 0,
+    "shared": lambda _, s, e: s[NUM] > 0 and not follows(s, "size"),  # not "one glass of"
     "corrected": lambda _, s, e: s[JOINT] == CORRECT,
     "times": lambda _, s, e: s[JOINT] == TIMES,
     "optioned": lambda _, s, e: bool(s[FLAGS] & OPTIONED),

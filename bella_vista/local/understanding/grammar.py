@@ -51,7 +51,7 @@ RULES = """
   any          more       -                  begin more              before  begin.number
   before       further    counted            more                    before  0.0
   out          further    -                  begin more              before  0.6
-  before       of         counted            of                      before  0.0
+  before       of         shared             of                      before  0.0
   before       of-them    counted            ref                     after   0.0
   after        of-them    -                  -                       after   0.9
 # --- the head --------------------------------------------------------------------------------------------

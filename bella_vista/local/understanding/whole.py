@@ -236,7 +236,8 @@ def _stays(step: Step) -> bool:
 def _told(said: Said, bit: int, *, there: bool) -> Iterator[int]:
     """Say how many of a dish an item may bring: none, where it only speaks of those that are there."""
     if said.head is None and said.become is None and not (said.partial and said.described):
-        tallied = any(option.entity.tallied & bit for option in said.options)
+        # "Latte, two sugars", but "a gelato with lemon and one with vanilla".
+        tallied = said.ref != "one" and any(one.entity.tallied & bit for one in said.options)
         pointing = said.definite or said.ref not in ("", "one")
         if there and said.definite and said.size is not None and said.number is None:
             return  # "a large one and a small one, the small without ham"
