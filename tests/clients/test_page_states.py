@@ -172,6 +172,16 @@ async def test_markup_in_what_others_wrote_is_text(stories: str, browser: Browse
     assert await guest.texts(".stamp") == ["tree nuts", "<script>alert(1)</script>"]
 
 
+async def test_the_menus_words_are_read_in_the_menus_language(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest()
+    await show(guest, stories, "menu", "de")
+
+    assert await guest.texts("[lang=it]") == ["Bella Vista"]
+    assert await guest.texts("[lang=en] .name") == ["Margherita", "Pizza your way", "House salad"]
+
+
 async def test_a_guest_orders_by_keyboard_alone(stories: str, browser: Browser) -> None:
     guest = await browser.guest()
     await show(guest, stories, "menu")

@@ -159,6 +159,10 @@ function Login({ board }: { board: OrderBoard }) {
   );
 }
 
+const toFocus = (field: HTMLElement | null) => {
+  field?.focus();
+};
+
 /** One order on a rail. */
 function Slip({ order, board }: { order: Order; board: OrderBoard }) {
   const texts = useTexts();
@@ -254,6 +258,7 @@ function Slip({ order, board }: { order: Order; board: OrderBoard }) {
               {words.reason}
             </label>
             <input
+              ref={toFocus}
               id={`${id}-reason`}
               className="field"
               value={reason}
@@ -343,7 +348,7 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
       <ul>
         {house.sold_out.map((name) => (
           <li className="row" key={name}>
-            <span lang="it">{name}</span>
+            <span lang="en">{name}</span>
             <button
               type="button"
               className="button quiet"

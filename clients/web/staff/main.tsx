@@ -12,6 +12,7 @@ import "../src/styles/base.css";
 
 const texts = firstLanguage();
 document.documentElement.lang = texts.code;
+document.title = `Bella Vista: ${texts.staff.title}`;
 const board = new StaffBoard<Order, Command>({
   noun: "order",
   plural: "orders",

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 
 import type { Command, Order } from "@bella-vista/client";
-import { act, cleanup, render, screen, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { StaffBoard } from "@typed-handoffs/client/staff";
 import { afterEach, expect, test, vi } from "vitest";
 import { Board } from "../staff/board";
@@ -56,4 +56,10 @@ test("a screen reader is told of an order that comes, and of a guest who wants a
   expect(screen.queryByRole("alert")).toBeNull();
   tell("order", order("102", { version: 99, person_wanted: true }));
   expect(screen.getByRole("alert").textContent).toContain("102 wants a person: Ada");
+});
+
+test("refusing an order begins with its reason", () => {
+  board(order("101"));
+  fireEvent.click(screen.getByRole("button", { name: "Refuse 101" }));
+  expect(document.activeElement).toBe(screen.getByLabelText("Why?"));
 });

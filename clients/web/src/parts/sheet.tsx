@@ -103,7 +103,7 @@ export function Sheet({
             )}
           </div>
           <div>
-            <h1 id={`${id}-title`} ref={title} tabIndex={-1} lang="it">
+            <h1 id={`${id}-title`} ref={title} tabIndex={-1} lang="en">
               {dish.name}
             </h1>
             {dish.description && <p lang="en">{dish.description}</p>}

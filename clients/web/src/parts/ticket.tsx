@@ -178,7 +178,7 @@ const ItemOf = memo(function ItemOf({
   const onGoneSoon = () => requestAnimationFrame(() => requestAnimationFrame(() => onGone(place)));
   return (
     <li className={isNew ? "item fresh" : "item"}>
-      <h3 lang="it">
+      <h3 lang="en">
         {!editable && <span className="amount">{item.quantity} × </span>}
         <span className="name">{item.name}</span>
         {isNew && (
