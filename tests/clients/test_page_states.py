@@ -33,8 +33,12 @@ STATES = (
     "review",
     "payment",
     "placed",
+    "waiting",
     "over",
+    "unplaced",
+    "newer",
     "dropped",
+    "refused",
     "hostile",
 )
 SIZES = {1280: 900, 390: 844, 320: 700}
@@ -168,6 +172,16 @@ async def test_markup_in_what_others_wrote_is_text(stories: str, browser: Browse
     assert await guest.texts(".stamp") == ["tree nuts", "<script>alert(1)</script>"]
 
 
+async def test_the_menus_words_are_read_in_the_menus_language(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest()
+    await show(guest, stories, "menu", "de")
+
+    assert await guest.texts("[lang=it]") == ["Bella Vista"]
+    assert await guest.texts("[lang=en] .name") == ["Margherita", "Pizza your way", "House salad"]
+
+
 async def test_a_guest_orders_by_keyboard_alone(stories: str, browser: Browser) -> None:
     guest = await browser.guest()
     await show(guest, stories, "menu")
@@ -184,6 +198,81 @@ async def test_a_guest_orders_by_keyboard_alone(stories: str, browser: Browser) 
     await guest.unsee(".item h3", "Margherita")
     await guest.see("[data-remove]:focus")
     assert await guest.focused() == "Remove Pizza your way"
+
+
+async def test_the_focus_stays_near_what_went_away(stories: str, browser: Browser) -> None:
+    guest = await browser.guest()
+    await show(guest, stories, "review")
+    await guest.evaluate("document.querySelector('.answers button').focus()")
+    await guest.key("Enter")
+    await guest.unsee(".answers")
+    assert await guest.evaluate("document.activeElement.id") == "dock"
+    await guest.key("Tab")
+    assert await guest.evaluate(NAME_OF_FOCUS) == "Hold to talk"
+
+    await show(guest, stories, "your-turn")
+    await guest.press("Change Margherita", role="link")
+    await guest.see("h1:focus", "Margherita")
+    await guest.key("Escape")
+    await guest.see("a:focus")
+    assert await guest.evaluate(NAME_OF_FOCUS) == "Change Margherita"
+
+
+async def test_a_dock_that_grows_covers_no_word_of_the_newest_line(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, "review", "de")
+    said = "document.querySelector('.newest .said').getBoundingClientRect().bottom"
+
+    await guest.do("until", expression=f"{said} <= dock.getBoundingClientRect().top")
+
+
+@pytest.mark.parametrize(
+    ("state", "selector", "name"),
+    [
+        ("your-turn", ".agents [aria-current] .name", "Bestellung"),
+        ("placed", ".track [aria-current] > :not(.step)", "Im Ofen"),
+        ("waiting", ".track [aria-current] > :not(.step)", "Angenommen"),
+    ],
+)
+async def test_no_name_is_broken_on_a_narrow_screen(
+    stories: str, browser: Browser, state: str, selector: str, name: str
+) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, state, "de")
+    line = f"document.querySelector('{selector}')"
+
+    assert await guest.texts(selector) == [name]
+    assert await guest.evaluate(f"{line}.offsetHeight < 1.5 * 13 * 1.2")
+
+
+async def test_what_went_wrong_is_seen_at_once(stories: str, browser: Browser) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, "no-server", "de")
+    note = "document.querySelector('.note').getBoundingClientRect()"
+
+    assert await guest.evaluate(f"{note}.top >= 0 && {note}.bottom <= innerHeight")
+
+
+async def test_after_the_end_nothing_is_offered_that_would_be_refused(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest()
+    await show(guest, stories, "unplaced")
+
+    assert await guest.texts(".dock button") == ["New order"]
+    assert await guest.texts(":is(.payment, .ticket) :is(button, input, summary)") == []
+
+
+async def test_an_order_in_a_stage_of_a_newer_server_is_shown(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest()
+    await show(guest, stories, "newer")
+
+    assert await guest.texts(".placed :is(h2, .lead)") == ["Number 101", "On its way."]
+    assert await guest.texts(".ticket header") == ["Number 101\nOn its way"]
 
 
 async def walk(guest: Guest, steps: int) -> list[str]:

@@ -24,6 +24,8 @@ export interface BoardOptions {
   plural: string;
   /** Where the page server has its methods for staff. */
   url?: string;
+  /** What of a state this client does not know, as in `App`: told to the developer. */
+  unknownIn?: (state: object) => string[];
   fetch?: typeof fetch;
   eventSource?: (url: string) => EventSource;
 }
@@ -38,6 +40,7 @@ const MOST_STATES = 1_000;
 export class StaffBoard<S, C extends { op: string } = { op: string }> {
   readonly #options: Required<BoardOptions>;
   readonly #listeners = new Set<() => void>();
+  readonly #warned = new Set<string>();
   #snapshot: BoardSnapshot<S> = EMPTY;
   #events: EventSource | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -47,6 +50,7 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
   constructor(options: BoardOptions) {
     this.#options = {
       url: "/api/staff",
+      unknownIn: () => [],
       fetch: (...given) => fetch(...given),
       eventSource: (url) => new EventSource(url, { withCredentials: true }),
       ...options,
@@ -153,6 +157,7 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
       const known = new Map(this.#snapshot.states.map((state) => [this.#idOf(state), state]));
       const shared = (states as S[]).map((state) => sharing(known.get(this.#idOf(state)), state));
       this.#set({ status: "live", states: shared, settings });
+      for (const state of shared) this.#noteUnknown(state as object);
       for (const name of Object.keys(settings).filter((one) => !followed.has(one))) {
         followed.add(name);
         on(name, (now) => this.#set({ settings: { ...this.#snapshot.settings, [name]: now } }));
@@ -192,6 +197,7 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
   /** Show a state unless a newer version of it is shown. */
   #take(state: unknown): void {
     if (!isObject(state)) return;
+    this.#noteUnknown(state);
     const id = this.#idOf(state as S);
     const { states } = this.#snapshot;
     const index = states.findIndex((one) => this.#idOf(one) === id);
@@ -201,6 +207,14 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
     }
     if (versionOf(state) <= versionOf(known)) return;
     this.#set({ states: states.map((one, at) => (at === index ? sharing(one, state as S) : one)) });
+  }
+
+  /** Tell the developer, each thing once. */
+  #noteUnknown(state: object): void {
+    for (const one of this.#options.unknownIn(state).filter((each) => !this.#warned.has(each))) {
+      this.#warned.add(one);
+      console.warn(`[typed-handoffs] unknown to this client: ${one}`);
+    }
   }
 
   #idOf(state: S): unknown {

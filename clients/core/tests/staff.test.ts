@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { StaffBoard } from "../src/staff.js";
+import { type BoardOptions, StaffBoard } from "../src/staff.js";
+import { notIn } from "../src/unknown.js";
 
 interface Order {
   order_id: string;
@@ -21,13 +22,14 @@ afterEach(() => {
 });
 
 /** A page server whose answers and events the test gives. */
-function server() {
+function server(options: Partial<BoardOptions> = {}) {
   const streams: FakeEvents[] = [];
   const requests: { method: string; path: string; body: Record<string, unknown> }[] = [];
   const answers: (Response | Error)[] = [];
   const board = new StaffBoard<Order>({
     noun: "order",
     plural: "orders",
+    ...options,
     fetch: async (path, init) => {
       const body = init?.body ? JSON.parse(String(init.body)) : {};
       requests.push({ method: init?.method ?? "GET", path: String(path), body });
@@ -98,6 +100,22 @@ test("a board shows the newest states and each change of them, the newest versio
   events.tell("order", order("o-4", 1));
   expect(look()).toMatchObject({ status: "idle" });
   expect(look().states).toHaveLength(3);
+});
+
+test("what the client does not know of a state is shown, and told to the developer once", () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  const known = { fields: ["order_id", "version", "stage"], values: { stage: ["placed"] } };
+  const { board, streams, look } = server({ unknownIn: notIn(known) });
+  board.start();
+  const newer = { ...order("o-1", 1, "on_its_way"), rider: "Bo" };
+  streams[0]?.tell("snapshot", { orders: [order("o-2", 1), newer] });
+  streams[0]?.tell("order", { ...newer, version: 2 });
+  expect(look().states[1]).toEqual({ ...newer, version: 2 });
+  expect(warn.mock.calls.flat()).toEqual([
+    '[typed-handoffs] unknown to this client: stage "on_its_way"',
+    "[typed-handoffs] unknown to this client: field rider",
+  ]);
+  warn.mockRestore();
 });
 
 test("a state whose user was erased leaves the board", () => {

@@ -1,12 +1,12 @@
 /** The pass: orders as they come, what the kitchen does with them, and what the house has. */
 
-import type { Command, Order } from "@bella-vista/client";
+import { type Command, KNOWN, type Order } from "@bella-vista/client";
 import { AppError } from "@typed-handoffs/client";
 import type { StaffBoard } from "@typed-handoffs/client/staff";
 import { useStaffBoard } from "@typed-handoffs/react";
-import { type FormEvent, useEffect, useId, useState } from "react";
+import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { details } from "../src/model/changes";
-import { clock } from "../src/model/words";
+import { clock, humanised } from "../src/model/words";
 import { Front } from "../src/parts/front";
 import { reasonOf } from "../src/parts/refused";
 import { useTexts } from "../src/texts";
@@ -27,6 +27,8 @@ function houseOf(setting: unknown): House {
 const RAILS = ["placed", "accepted", "preparing", "ready"] as const;
 const LATER_MIN = [0, 10, 20];
 
+const isUnknown = (stage: Order["stage"]) => !KNOWN.values.stage.includes(stage);
+
 export function Board({ board }: { board: OrderBoard }) {
   const words = useTexts().staff;
   const now = useStaffBoard(board);
@@ -39,6 +41,8 @@ export function Board({ board }: { board: OrderBoard }) {
     );
   }
   const house = houseOf(now.settings.house);
+  // An order in a stage of a newer server hangs on a rail of its own.
+  const stages = new Set([...RAILS, ...now.states.map((order) => order.stage).filter(isUnknown)]);
   const wanted = now.states.filter((order) => order.person_wanted && order.stage !== "completed");
   return (
     <>
@@ -49,29 +53,35 @@ export function Board({ board }: { board: OrderBoard }) {
       </Front>
       <main className="board">
         <h1 className="unseen">{words.title}</h1>
+        {(now.status === "live" || now.status === "reconnecting") && (
+          <Arrivals orders={now.states.filter((order) => order.stage === "placed")} />
+        )}
         {now.status === "reconnecting" && (
           <p className="calls" role="alert">
             {words.old}
           </p>
         )}
         {wanted.length > 0 && (
-          <ul className="calls" aria-label={words.wanted}>
-            {wanted.map((order) => (
-              <li key={order.order_id}>
-                <b>{words.wants(order.order_number, order.customer_name ?? "")}</b>{" "}
-                {order.phone && <a href={`tel:${order.phone}`}>{order.phone}</a>}
-              </li>
-            ))}
-          </ul>
+          <div className="calls" role="alert">
+            <ul aria-label={words.wanted}>
+              {wanted.map((order) => (
+                <li key={order.order_id}>
+                  <b>{words.wants(order.order_number, order.customer_name ?? "")}</b>{" "}
+                  {order.phone && <a href={`tel:${order.phone}`}>{order.phone}</a>}
+                </li>
+              ))}
+            </ul>
+          </div>
         )}
         <div className="rails">
-          {RAILS.map((stage) => {
+          {[...stages].map((stage) => {
+            const title = words.rails[stage] ?? humanised(stage);
             // The one that waits longest hangs first.
             const orders = now.states.filter((order) => order.stage === stage).reverse();
             return (
-              <section className="rail" key={stage} aria-label={words.rails[stage]}>
+              <section className="rail" key={stage} aria-label={title}>
                 <h2>
-                  {words.rails[stage]} <span className="amount">{orders.length}</span>
+                  {title} <span className="amount">{orders.length}</span>
                 </h2>
                 <ul>
                   {orders.map((order) => (
@@ -87,6 +97,23 @@ export function Board({ board }: { board: OrderBoard }) {
         <HousePanel house={house} board={board} />
       </main>
     </>
+  );
+}
+
+/** Tells a screen reader each order that comes, once. */
+function Arrivals({ orders }: { orders: readonly Order[] }) {
+  const words = useTexts().staff;
+  const known = useRef(new Set(orders.map((order) => order.order_id)));
+  const [text, setText] = useState("");
+  useEffect(() => {
+    const came = orders.filter((order) => !known.current.has(order.order_id));
+    for (const order of came) known.current.add(order.order_id);
+    if (came.length > 0) setText(words.came(came.map((order) => order.order_number).join(", ")));
+  }, [orders, words]);
+  return (
+    <p role="status" className="unseen">
+      {text}
+    </p>
   );
 }
 
@@ -132,6 +159,10 @@ function Login({ board }: { board: OrderBoard }) {
   );
 }
 
+const toFocus = (field: HTMLElement | null) => {
+  field?.focus();
+};
+
 /** One order on a rail. */
 function Slip({ order, board }: { order: Order; board: OrderBoard }) {
   const texts = useTexts();
@@ -147,6 +178,7 @@ function Slip({ order, board }: { order: Order; board: OrderBoard }) {
   };
   const readyAt = order.fulfilment?.ready_at;
   const name = order.order_number;
+  const next = NEXT[order.stage];
   return (
     <article className="ticket" aria-labelledby={`${id}-number`}>
       <header>
@@ -226,6 +258,7 @@ function Slip({ order, board }: { order: Order; board: OrderBoard }) {
               {words.reason}
             </label>
             <input
+              ref={toFocus}
               id={`${id}-reason`}
               className="field"
               value={reason}
@@ -261,12 +294,8 @@ function Slip({ order, board }: { order: Order; board: OrderBoard }) {
             </button>
           </div>
         ))}
-      {order.stage !== "placed" && (
-        <button
-          type="button"
-          className="button main"
-          onClick={() => send({ op: NEXT[order.stage] ?? "complete_order" })}
-        >
+      {next && (
+        <button type="button" className="button main" onClick={() => send({ op: next })}>
           {words.next[order.stage]}
           <span className="unseen"> {name}</span>
         </button>
@@ -319,7 +348,7 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
       <ul>
         {house.sold_out.map((name) => (
           <li className="row" key={name}>
-            <span lang="it">{name}</span>
+            <span lang="en">{name}</span>
             <button
               type="button"
               className="button quiet"

@@ -1,7 +1,9 @@
-import type { Command, Order } from "@bella-vista/client";
+import { type Command, KNOWN, type Order } from "@bella-vista/client";
+import { notIn } from "@typed-handoffs/client";
 import { StaffBoard } from "@typed-handoffs/client/staff";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { keepFocus } from "../src/model/focus";
 import { Boundary } from "../src/parts/boundary";
 import { firstLanguage, TextsContext } from "../src/texts";
 import { Board } from "./board";
@@ -10,7 +12,13 @@ import "../src/styles/base.css";
 
 const texts = firstLanguage();
 document.documentElement.lang = texts.code;
-const board = new StaffBoard<Order, Command>({ noun: "order", plural: "orders" });
+document.title = `Bella Vista: ${texts.staff.title}`;
+const board = new StaffBoard<Order, Command>({
+  noun: "order",
+  plural: "orders",
+  unknownIn: notIn(KNOWN),
+});
+keepFocus();
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(

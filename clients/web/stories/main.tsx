@@ -3,6 +3,7 @@
 import type { Order } from "@bella-vista/client";
 import type { ReactNode } from "react";
 import { createRoot } from "react-dom/client";
+import { keepFocus } from "../src/model/focus";
 import { PageProvider } from "../src/model/page";
 import { EveningPage } from "../src/parts/evening";
 import { Settings } from "../src/parts/settings";
@@ -125,7 +126,7 @@ const STATES: Record<string, { order: Order; agent?: string; hash?: string; play
   },
   review: {
     order: orders.review,
-    play: (evening) => {
+    play: async (evening) => {
       agent(evening, "order_taker");
       said(evening, null, "That is all.");
       said(
@@ -133,6 +134,7 @@ const STATES: Record<string, { order: Order; agent?: string; hash?: string; play
         "order_taker",
         "So that is two large Margheritas without basil, a large Pizza your way with ham on one half and mushrooms on the other half, and a small House salad. For pickup, ready at 7:20 pm. The total is $72.40. Is that right?",
       );
+      await new Promise((done) => setTimeout(done, 100)); // the turn comes a moment after the words
       evening.room.yourTurn({ expects: "yes_no" });
     },
   },
@@ -157,12 +159,36 @@ const STATES: Record<string, { order: Order; agent?: string; hash?: string; play
       evening.room.yourTurn({ expects: "rating" });
     },
   },
+  waiting: {
+    order: { ...orders.placed, stage: "accepted" },
+    play: (evening) => {
+      agent(evening, "feedback");
+      said(evening, "feedback", "The kitchen has your order.");
+      evening.room.yourTurn();
+    },
+  },
   over: {
     order: { ...orders.placed, feedback_rating: 5 },
     play: (evening) => {
       agent(evening, "feedback");
       said(evening, "feedback", "Thank you. Good night.");
       evening.room.endCall("agent_ended");
+    },
+  },
+  unplaced: {
+    order: orders.confirmed,
+    play: (evening) => {
+      agent(evening, "payment");
+      said(evening, "payment", "Your order is kept, but it is not placed yet. Goodbye!");
+      evening.room.endCall("agent_ended");
+    },
+  },
+  newer: {
+    order: { ...orders.placed, stage: "on_its_way" as Order["stage"] },
+    play: (evening) => {
+      agent(evening, "feedback");
+      said(evening, "feedback", "Your order is on its way.");
+      evening.room.yourTurn();
     },
   },
   dropped: {
@@ -265,6 +291,7 @@ async function show(): Promise<ReactNode> {
 
 const texts = languages[new URLSearchParams(location.search).get("language") ?? "en"] ?? en;
 document.documentElement.lang = texts.code;
+keepFocus();
 const root = document.getElementById("root");
 if (root) {
   const page = await show();

@@ -101,6 +101,10 @@ const methods = {
       .waitFor({ state: "detached" }),
   texts: ({ page, selector }) => on(page).locator(selector).allInnerTexts(),
   evaluate: ({ page, expression }) => on(page).evaluate(expression),
+  until: ({ page, expression }) =>
+    on(page)
+      .waitForFunction(expression)
+      .then(() => null),
   async shot({ page, path, whole = false }) {
     await on(page).screenshot({ path, fullPage: whole });
   },

@@ -1,4 +1,4 @@
-import type { DishView } from "@bella-vista/client";
+import type { DishView, OrderItem } from "@bella-vista/client";
 import { expect, test } from "vitest";
 import {
   allergensOf,
@@ -47,26 +47,31 @@ test("halves, amounts and options become the menu's words, at the menu's price",
   expect(estimate(pizza, choice)).toBe(1800 + 300 + 250 + 150 + 150);
 });
 
+const line = (part: Partial<OrderItem>) =>
+  ({ size: "large", quantity: 2, note: null, modifications: [], parts: [], ...part }) as OrderItem;
+
 test("a line of the ticket is chosen again as it is", () => {
   for (const modifications of [
     ["no mozzarella", "gluten free", "half ham", "other half mushrooms"],
     ["extra mozzarella", "pan", "ham"],
     [],
   ]) {
-    const again = choiceOf(pizza, { size: "large", quantity: 2, note: null, modifications });
+    const again = choiceOf(pizza, line({ modifications }));
 
-    expect(again && modificationsOf(pizza, again)).toEqual(modifications);
+    expect(modificationsOf(pizza, again)).toEqual(modifications);
   }
-  const line = { size: "small", quantity: 1, note: null };
-  const dressed = choiceOf(salad, { ...line, modifications: ["caesar dressing"] });
-  expect(dressed && modificationsOf(salad, dressed)).toEqual(["caesar dressing"]);
-  expect(dressed && allergensOf(salad, dressed)).toEqual(["egg", "fish", "milk"]);
+  const dressed = choiceOf(salad, line({ size: "small", modifications: ["caesar dressing"] }));
+  expect(modificationsOf(salad, dressed)).toEqual(["caesar dressing"]);
+  expect(allergensOf(salad, dressed)).toEqual(["egg", "fish", "milk"]);
 });
 
-test("a word that the sheet cannot show is not lost by opening it", () => {
-  const line = { size: "large", quantity: 1, note: null, modifications: ["onions on the side"] };
+test("a word that the sheet cannot show is not lost by a change of another", () => {
+  const modifications = ["no mozzarella", "onions on the side"];
+  const again = choiceOf(pizza, line({ size: "small", modifications }));
 
-  expect(choiceOf(pizza, line)).toBeNull();
+  expect(again.size).toBe("small");
+  expect(modificationsOf(pizza, { ...again, amounts: {} })).toEqual(["onions on the side"]);
+  expect(estimate(pizza, again)).toBeNull();
 });
 
 test("an allergy meets the family it names, in either wording", () => {

@@ -30,6 +30,15 @@ describe("what happened to the order", () => {
     expect(announced(news, after, en)).toBe("Off your ticket: 2 × Margherita. Total $72.40.");
   });
 
+  test("a note is told when it comes and when it goes", () => {
+    const note = { id: "N1", title: "", content: "no cutlery", created_at: "", updated_at: "" };
+    const noted = { ...ordering, notes: [note] };
+
+    expect(told(ordering, noted)).toEqual(["note: no cutlery"]);
+    expect(happened(noted, noted)).toEqual([]);
+    expect(happened(noted, ordering)).toEqual([{ what: "note", off: true, word: "no cutlery" }]);
+  });
+
   test("a tip in percent that moves with the order is no news", () => {
     const before = { ...ordering, tip_percentage: 18, tip: 1000 };
 

@@ -60,10 +60,11 @@ export function happened(before: Order, after: Order): Happened[] {
   for (const word of added(after.coupons, before.coupons)) {
     told.push({ what: "coupon", off: true, word });
   }
-  const notes = new Set(before.notes.map((note) => note.id));
+  const notes = new Map(before.notes.map((note) => [note.id, note.content]));
   for (const note of after.notes) {
-    if (!notes.has(note.id)) told.push({ what: "note", word: note.content });
+    if (!notes.delete(note.id)) told.push({ what: "note", word: note.content });
   }
+  for (const word of notes.values()) told.push({ what: "note", off: true, word });
   // A tip in percent moves with the order; only the guest's choice is news.
   const chosen =
     after.tip_percentage !== before.tip_percentage ||

@@ -1,6 +1,6 @@
 /** The menu of the page server, before a call and in it, and the prices of what is chosen. */
 
-import type { DishView as Dish, MenuSection, MenuSections } from "@bella-vista/client";
+import type { DishView as Dish, MenuSection, MenuSections, OrderItem } from "@bella-vista/client";
 import { completed } from "@typed-handoffs/client";
 import { useCallback, useEffect, useState } from "react";
 import { halfOf } from "./words";
@@ -153,6 +153,8 @@ export interface Chosen {
   parts: readonly (readonly string[])[];
   quantity: number;
   note: string;
+  /** Words of the line that the sheet has no control for. They stay as they are. */
+  others: readonly string[];
 }
 
 /** The choices that a dish starts with. */
@@ -171,6 +173,7 @@ export function firstChoice(dish: Dish): Chosen {
     ),
     quantity: 1,
     note: "",
+    others: [],
   };
 }
 
@@ -189,24 +192,21 @@ export function modificationsOf(dish: Dish, chosen: Chosen): string[] {
       else words.push(how === "all" ? name : `${how} ${name}`);
     }
   }
-  return words;
+  return [...words, ...chosen.others];
 }
 
-/** The choices of a line that is on the ticket; null if the page cannot show one of its words. */
+/** The choices of a line that is on the ticket. */
 export function choiceOf(
   dish: Dish,
-  line: {
-    size: string | null;
-    quantity: number;
-    note: string | null;
-    modifications: readonly string[];
-  },
-): Chosen | null {
+  line: Pick<OrderItem, "size" | "quantity" | "note" | "modifications" | "parts">,
+): Chosen {
   const chosen = firstChoice(dish);
-  if (dish.parts.length > 0) return null;
+  const names = line.parts.map((part) => part.name); // in the order of the combo's parts
+  chosen.parts = chosen.parts.map((part) => part.map((first) => names.shift() ?? first));
   chosen.size = line.size ?? chosen.size;
   chosen.quantity = line.quantity;
   chosen.note = line.note ?? "";
+  const others: string[] = [];
   const replaced = new Set<string>();
   const choose = (name: string, how: Taken[string][string]): boolean => {
     const option = dish.options.find((each) => each.choices.some((choice) => choice.name === name));
@@ -234,15 +234,15 @@ export function choiceOf(
       // taken
     } else if (count?.[2] && choose(count[2], Number(count[1]))) {
       // taken
-    } else return null;
+    } else others.push(word);
   }
-  return chosen;
+  return { ...chosen, others };
 }
 
-/** The price of one by the menu; the server computes it again. */
+/** The price of one by the menu, null where only the server can tell it; it computes the price again. */
 export function estimate(dish: Dish, chosen: Chosen): number | null {
   const base = dish.sizes[chosen.size];
-  if (base === undefined) return null;
+  if (base === undefined || chosen.others.length > 0) return null;
   let sum = base;
   for (const [name, amount] of Object.entries(chosen.amounts)) {
     if (amount === "extra") sum += dish.extra[name]?.[chosen.size] ?? 0;

@@ -3,16 +3,15 @@
 import type { Order } from "@bella-vista/client";
 
 const ORDERING = new Set(["open", "review", "confirmed"]);
-const IN_THE_KITCHEN = new Set(["placed", "accepted", "preparing", "ready"]);
 
 /** Whether the guest can still change it. */
 export function canOrder(order: Order): boolean {
   return ORDERING.has(order.stage);
 }
 
-/** Whether it was placed, and neither called off nor refused. */
+/** Whether it was placed, and neither called off nor refused. A stage of a newer server comes after placing. */
 export function isPlaced(order: Order): boolean {
-  return IN_THE_KITCHEN.has(order.stage) || order.stage === "completed";
+  return !canOrder(order) && !cameToNothing(order);
 }
 
 /** Whether it has come to an end without food. */

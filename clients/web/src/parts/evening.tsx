@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { announced } from "../model/changes";
 import { addressOf, type Place, useMedia, usePlace } from "../model/hooks";
-import { choiceOf, firstChoice, type MenuState, useMenu } from "../model/menu";
+import { type MenuState, useMenu } from "../model/menu";
 import { isPlaced } from "../model/order";
 import { useCourse, useNow, usePage } from "../model/page";
 import { useTexts } from "../texts";
@@ -77,11 +77,13 @@ export function EveningPage({
             <Closed house={house} />
             {order && isPlaced(order) && <Placed order={order} />}
             <Script brief={order !== null && isPlaced(order)} />
-            {order && (order.stage === "review" || order.stage === "confirmed") && (
+            {!over && (order?.stage === "review" || order?.stage === "confirmed") && (
               <Payment order={order} tips={house?.tips} />
             )}
             {order && isPlaced(order) && <Feedback order={order} over={over} />}
-            {order?.stage === "open" && order.item_count === 0 && <LastOrder hello={now.hello} />}
+            {!over && order?.stage === "open" && order.item_count === 0 && (
+              <LastOrder hello={now.hello} />
+            )}
           </main>
         ) : (
           <main className="card" id="menu">
@@ -141,17 +143,20 @@ function Card({
       dish={dish}
       section={section.name}
       order={order}
-      lineId={line?.id}
-      start={
-        line
-          ? (choiceOf(dish, line) ?? { ...firstChoice(dish), quantity: line.quantity })
-          : undefined
-      }
+      line={line}
       back={() => {
-        location.hash = line ? "#talk" : addressOf({ at: "menu" });
+        location.hash = addressOf({ at: line ? "talk" : "menu" });
+        if (line) focusLine(line.id);
       }}
     />
   );
+}
+
+/** Give the focus back to the line whose sheet was open, once the talk is there again. */
+function focusLine(id: string) {
+  const opener = `.ticket [href="${addressOf({ at: "line", id })}"]`;
+  const focus = () => document.querySelector<HTMLElement>(opener)?.focus();
+  addEventListener("hashchange", () => setTimeout(focus), { once: true });
 }
 
 /** Tells a screen reader each change of the ticket once; the ticket itself is silent. */

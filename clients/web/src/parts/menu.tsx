@@ -197,7 +197,7 @@ function DishOf({
         holds={[...dish.with, ...wordsOf(dish.description)]}
       />
       <div>
-        <Title lang="it">{dish.name}</Title>
+        <Title lang="en">{dish.name}</Title>
         {dish.description && <p lang="en">{dish.description}</p>}
         <p className="price">{priceText(dish, currency)}</p>
         <p className="fine">{factsText(dish, texts)}</p>

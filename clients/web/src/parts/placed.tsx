@@ -3,7 +3,7 @@
 import type { Order } from "@bella-vista/client";
 import { type FormEvent, useId, useState } from "react";
 import { usePage } from "../model/page";
-import { clock } from "../model/words";
+import { clock, humanised } from "../model/words";
 import { useTexts } from "../texts";
 import { Icon, type IconName } from "./icons";
 import { Refused } from "./refused";
@@ -27,8 +27,8 @@ export function Placed({ order }: { order: Order }) {
     <section className="placed" aria-labelledby="placed-number">
       <h2 id="placed-number">{words.number(order.order_number)}</h2>
       <p className="lead">
-        {words.stage[order.stage] ?? order.stage}
-        {readyAt && here < 3 && ` ${words.readyAt(clock(readyAt, texts.code))}`}
+        {words.stage[order.stage] ?? `${humanised(order.stage)}.`}
+        {readyAt && here >= 0 && here < 3 && ` ${words.readyAt(clock(readyAt, texts.code))}`}
       </p>
       {here >= 0 && (
         <ol className="track" aria-label={words.track}>

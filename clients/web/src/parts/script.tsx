@@ -144,9 +144,11 @@ function useFollow(scenes: readonly Scene[]) {
   useEffect(() => {
     const dock = document.getElementById("dock");
     if (!dock) return;
-    const watch = new ResizeObserver(() => {
+    const follow = () => {
       if (inView.current) end.current?.scrollIntoView({ block: "nearest" });
-    });
+    };
+    // The dock itself reserves its new height in the same frame.
+    const watch = new ResizeObserver(() => requestAnimationFrame(follow));
     watch.observe(dock);
     return () => watch.disconnect();
   }, []);

@@ -4,12 +4,19 @@
  * It takes the menu's place and is no dialog: dock and ticket stay usable, and a choice may also be said.
  */
 
-import type { Command, DishView as Dish, OptionView as Option, Order } from "@bella-vista/client";
+import type {
+  Command,
+  DishView as Dish,
+  OptionView as Option,
+  Order,
+  OrderItem,
+} from "@bella-vista/client";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { useOneAtATime } from "../model/hooks";
 import {
   allergensOf,
   type Chosen,
+  choiceOf,
   estimate,
   firstChoice,
   meets,
@@ -30,23 +37,23 @@ export function Sheet({
   dish,
   section,
   order,
-  lineId,
-  start,
+  line,
   back,
 }: {
   dish: Dish;
   section: string;
   order: Order;
   /** The line that is changed; without it the dish is added. */
-  lineId?: string;
-  start?: Chosen;
+  line?: OrderItem;
   back: () => void;
 }) {
   const texts = useTexts();
   const { edit } = usePage();
   const words = texts.sheet;
   const id = useId();
-  const [chosen, setChosen] = useState<Chosen>(() => start ?? firstChoice(dish));
+  const [chosen, setChosen] = useState<Chosen>(() =>
+    line ? choiceOf(dish, line) : firstChoice(dish),
+  );
   const [lacking, setLacking] = useState<string | null>(null);
   const [busy, oneAtATime] = useOneAtATime();
   const title = useRef<HTMLHeadingElement>(null);
@@ -70,7 +77,7 @@ export function Sheet({
     setLacking(lacks);
     if (lacks !== null) return;
     void oneAtATime(async () => {
-      if (await edit(place, commandFor(dish, chosen, lineId))) back();
+      if (await edit(place, commandFor(dish, chosen, line))) back();
     });
   };
   return (
@@ -82,7 +89,7 @@ export function Sheet({
     >
       <div className="sheet-body">
         <button type="button" className="button quiet back" onClick={back}>
-          {lineId ? words.backToTicket : words.back}
+          {line ? words.backToTicket : words.back}
         </button>
         <div className="sheet-head">
           <div className="built">
@@ -96,7 +103,7 @@ export function Sheet({
             )}
           </div>
           <div>
-            <h1 id={`${id}-title`} ref={title} tabIndex={-1} lang="it">
+            <h1 id={`${id}-title`} ref={title} tabIndex={-1} lang="en">
               {dish.name}
             </h1>
             {dish.description && <p lang="en">{dish.description}</p>}
@@ -200,41 +207,34 @@ export function Sheet({
           </button>
         </span>
         <button type="submit" className="button main" aria-disabled={busy || !canOrder(order)}>
-          {lineId ? words.changeFor(price) : words.addFor(price)}
+          {line ? words.changeFor(price) : words.addFor(price)}
         </button>
       </div>
     </form>
   );
 }
 
-function commandFor(dish: Dish, chosen: Chosen, lineId: string | undefined): Command {
-  const sized = Object.keys(dish.sizes).length > 1 ? { size: chosen.size } : {};
+function commandFor(dish: Dish, chosen: Chosen, line: OrderItem | undefined): Command {
   const note = chosen.note.trim();
-  if (lineId) {
-    return {
-      op: "change_item",
-      line_id: lineId,
-      ...sized,
-      quantity: chosen.quantity,
-      modifications: modificationsOf(dish, chosen),
-      note,
-    };
-  }
-  return {
-    op: "add_item",
-    name: dish.name,
-    ...sized,
+  const what = {
+    ...(Object.keys(dish.sizes).length > 1 ? { size: chosen.size } : {}),
+    ...(dish.parts.length > 0
+      ? { parts: partsOf(chosen, line) }
+      : { modifications: modificationsOf(dish, chosen) }),
     quantity: chosen.quantity,
-    modifications: modificationsOf(dish, chosen),
-    ...(dish.parts.length > 0 ? { parts: partsOf(chosen) } : {}),
-    ...(note ? { note } : {}),
   };
+  return line
+    ? { op: "change_item", line_id: line.id, ...what, note }
+    : { op: "add_item", name: dish.name, ...what, ...(note ? { note } : {}) };
 }
 
-function partsOf(chosen: Chosen): { name: string; quantity: number }[] {
-  const counts = new Map<string, number>();
-  for (const name of chosen.parts.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts].map(([name, quantity]) => ({ name, quantity }));
+/** The parts of a combo; one that stays keeps its size and what is different about it. */
+function partsOf(chosen: Chosen, line: OrderItem | undefined) {
+  const before = [...(line?.parts ?? [])];
+  return chosen.parts.flat().map((name) => {
+    const place = before.findIndex((part) => part.name === name);
+    return place < 0 ? { name } : { ...before.splice(place, 1)[0], name };
+  });
 }
 
 function isPizza(dish: Dish): boolean {

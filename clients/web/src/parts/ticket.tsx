@@ -15,7 +15,7 @@ import { details } from "../model/changes";
 import { addressOf, useChangedLately, useDelayed, useOneAtATime } from "../model/hooks";
 import { cameToNothing, canOrder, handover, isPlaced } from "../model/order";
 import { useNow, usePage } from "../model/page";
-import { clock, today } from "../model/words";
+import { clock, humanised, today } from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { Icon } from "./icons";
 import { Refused } from "./refused";
@@ -33,8 +33,8 @@ export function Ticket() {
     <aside className="ticket" id="order" tabIndex={-1} aria-labelledby="order-title">
       <header>
         <h2 id="order-title">{titleOf(order, texts)}</h2>
-        {order && order.stage !== "open" && words.stamp[order.stage] && (
-          <span className="stamp">{words.stamp[order.stage]}</span>
+        {order && !canOrder(order) && (
+          <span className="stamp">{words.stamp[order.stage] ?? humanised(order.stage)}</span>
         )}
       </header>
       {order && (
@@ -72,7 +72,7 @@ function Contents({
   const words = texts.ticket;
   const open = canOrder(order) && !over;
   // Once it is read back, a change begins with taking it up again.
-  const editable = order.stage === "open";
+  const editable = open && order.stage === "open";
   const list = useRef<HTMLUListElement>(null);
   const opened = useRef(false);
   useEffect(() => {
@@ -178,7 +178,7 @@ const ItemOf = memo(function ItemOf({
   const onGoneSoon = () => requestAnimationFrame(() => requestAnimationFrame(() => onGone(place)));
   return (
     <li className={isNew ? "item fresh" : "item"}>
-      <h3 lang="it">
+      <h3 lang="en">
         {!editable && <span className="amount">{item.quantity} × </span>}
         <span className="name">{item.name}</span>
         {isNew && (

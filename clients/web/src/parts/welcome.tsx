@@ -12,6 +12,11 @@ const MenuBefore = lazy(() => import("./menu-before"));
 
 const MARGHERITA = ["mozzarella", "basil"].map((name) => ({ name, where: "all" as const }));
 
+/** What went wrong may come below the edge of a phone's screen. */
+const showWhole = (part: HTMLElement | null) => {
+  part?.scrollIntoView({ block: "nearest" });
+};
+
 export function Welcome({
   settings,
   busy,
@@ -61,7 +66,7 @@ export function Welcome({
           <p role="status" className={busy ? undefined : "unseen"}>
             {busy ? words.connecting : ""}
           </p>
-          {children}
+          {children && <div ref={showWhole}>{children}</div>}
         </div>
         {browsing ? (
           <Suspense>

@@ -202,7 +202,7 @@ export const de: Texts = {
   card: {
     title: "Die Karte",
     search: "In der Karte suchen",
-    searchHint: "ein Gericht, oder was darin ist",
+    searchHint: "Gericht oder Zutat",
     found: (count) => (count === 1 ? "1 Gericht" : `${count} Gerichte`),
     nothing: "Kein Gericht hat diese Worte.",
     hide: (allergens) => `Ohne Gerichte mit ${allergens}`,
@@ -373,6 +373,7 @@ export const de: Texts = {
     wrong: "Das ist nicht das Passwort.",
     notNow: "Das hat nicht geklappt. Bitte gleich noch einmal.",
     old: "Die Verbindung ist weg. Was hier hängt, kann alt sein.",
+    came: (numbers) => `Neue Bestellung: ${numbers}`,
     wanted: "Gäste, die einen Menschen möchten",
     wants: (number, name) => `${number} möchte einen Menschen${name && `: ${name}`}`,
     rails: { placed: "Neu", accepted: "Angenommen", preparing: "Im Ofen", ready: "Fertig" },

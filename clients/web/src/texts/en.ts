@@ -380,6 +380,7 @@ export const en = {
     wrong: "That is not the password.",
     notNow: "That did not work. Please try again in a moment.",
     old: "The connection is lost. What hangs here may be old.",
+    came: (numbers: string) => `New order: ${numbers}`,
     wanted: "Guests who want a person",
     wants: (number: string, name: string) => `${number} wants a person${name && `: ${name}`}`,
     rails: {
