@@ -111,7 +111,7 @@ def _differences(stored: Any, again: Any, value: Any, path: tuple[str, ...]) -> 
         yield from _in_object(stored, again, value, path)
     elif isinstance(stored, list) and isinstance(again, list):
         if isinstance(value, set | frozenset):
-            if sorted(map(_unordered, stored)) != sorted(map(_unordered, again)):
+            if sorted(map(unordered, stored)) != sorted(map(unordered, again)):
                 yield _named(path, "changed")
         elif len(stored) != len(again):
             yield _named(path, "changed")
@@ -179,10 +179,10 @@ def _same_text(stored: str, value: Any) -> bool:
     return bool(known == value) and getattr(known, "tzinfo", None) == getattr(value, "tzinfo", None)
 
 
-def _unordered(value: Any) -> str:
+def unordered(value: Any) -> str:
     """Return a text that is the same for every order of a set's elements."""
     if isinstance(value, list):
-        return json.dumps(sorted(map(_unordered, value)))
+        return json.dumps(sorted(map(unordered, value)))
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return json.dumps(value, sort_keys=True)

@@ -18,7 +18,7 @@ from pydantic_core import TzInfo
 
 from state.shared.command import Command
 from state.shared.errors import Misuse, Unstorable
-from state.shared.reading import dumped, parsed
+from state.shared.reading import dumped, parsed, unordered
 from state.shared.shapes import shape_of
 
 logger = logging.getLogger(__name__)
@@ -35,10 +35,32 @@ _MINUTE = timedelta(minutes=1)
 """JSON gives the offset of a time in whole minutes; those of zones before 1900 have seconds."""
 
 
-def fingerprint(commands: Sequence[Mapping[str, JsonValue]]) -> str:
-    """Return a digest that identifies a request by its commands."""
-    said = json.dumps(commands, sort_keys=True)
+def fingerprint(
+    commands: Sequence[Command[Any, Any]], written: Sequence[Mapping[str, JsonValue]]
+) -> str:
+    """Return a digest that identifies a request by its commands.
+
+    Args:
+        commands: The commands.
+        written: The same as JSON.
+    """
+    said = json.dumps([*map(_with_sets_sorted, written, commands)], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _with_sets_sorted(written: Any, value: Any) -> Any:
+    """Sort the elements of sets in a command's JSON: their order differs between processes."""
+    while isinstance(value, RootModel):
+        value = value.root
+    if isinstance(value, BaseModel):
+        value = value.__dict__
+    if isinstance(written, dict) and isinstance(value, Mapping):
+        return {name: _with_sets_sorted(one, value.get(name)) for name, one in written.items()}
+    if isinstance(written, list) and isinstance(value, set | frozenset):
+        return sorted(written, key=unordered)
+    if isinstance(written, list) and isinstance(value, list | tuple):
+        return [*map(_with_sets_sorted, written, value)]
+    return written
 
 
 def as_json(commands: Sequence[Command[Any, Any]]) -> tuple[dict[str, JsonValue], ...]:
@@ -79,9 +101,14 @@ def as_stored(state: N) -> tuple[N, str]:
         again = parsed(kind, text)
         if again == state:
             return again, text
-    except (ValueError, ArithmeticError, RecursionError) as error:  # pydantic's are ValueErrors
+        fields = [name for name in _names(kind) if getattr(again, name) != getattr(state, name)]
+    except ValidationError as error:
+        fields = [str(fault["loc"][0]) for fault in error.errors(include_url=False) if fault["loc"]]
+    except (ValueError, ArithmeticError, RecursionError) as error:
         logger.warning("a state cannot be serialized: %s", type(error).__name__)
-    raise Unstorable("it would not come back from the journal as it is")
+        fields = []
+    named = ": " + ", ".join(dict.fromkeys(fields)) if fields else ""
+    raise Unstorable(f"it would not come back from the journal as it is{named}")
 
 
 def validated(state: N, before: N) -> N:
@@ -138,6 +165,8 @@ def _validated_value(value: Any, before: Any) -> Any:
         if _same_fields(before.__dict__, value.__dict__) and value.__pydantic_extra__ is None:
             return value  # a copy of a valid model needs no validation
         return _validated_model(value, before.__dict__)
+    elif isinstance(value, datetime | time) and value.tzinfo is not None:  # of a subclass
+        return _with_offset(value)
     return value
 
 

@@ -27,14 +27,18 @@ _PLAIN = (
     *(str, int, float, bytes, Decimal, date, datetime, time, timedelta, UUID, Enum),
     types.NoneType,
 )
-_LIMITED_TIMES: tuple[Any, ...] = (
-    *(AwareDatetime, NaiveDatetime, PastDatetime, FutureDatetime),
-    *(PastDate, FutureDate),
-)
+_LIMITED_TIMES: tuple[Any, ...] = (AwareDatetime, NaiveDatetime, PastDatetime, PastDate)
 """Pydantic's types whose values are plain times or dates."""
+_EXPIRING: tuple[Any, ...] = (FutureDatetime, FutureDate)
+"""The same, with values that become invalid as time passes."""
 
-_CUSTOM_HOOKS = frozenset({"__init__", "__eq__", "__get_pydantic_core_schema__", "model_post_init"})
-"""Methods by which a model customizes its construction, comparison or validation."""
+_CUSTOM_HOOKS = frozenset(
+    {
+        *("__init__", "__eq__", "__get_pydantic_core_schema__", "model_post_init"),
+        *("model_dump_json", "model_validate_json"),
+    }
+)
+"""Methods by which a model customizes its construction, comparison, validation or serialization."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Shape:
         models: The models in it.
         editable: The fields of a model that may hold something that can be edited in place.
         contains: Whether it holds one.
+        expires: Whether a value of it may become invalid as time passes.
     """
 
     known: bool
@@ -54,6 +59,7 @@ class Shape:
     models: frozenset[type[BaseModel]] = frozenset()
     editable: tuple[str, ...] = ()
     contains: bool = False
+    expires: bool = False
 
     @property
     def survives(self) -> bool:
@@ -75,12 +81,25 @@ def shape_of(kind: type[BaseModel]) -> Shape:
 
 @cache
 def model_faults(kind: type[BaseModel]) -> tuple[str, ...]:
-    """List why a model cannot be a state's: the models in it, as far as its types tell, that are not frozen."""
-    return tuple(
-        f"{name} is not frozen: declare model_config = ConfigDict(frozen=True) in it"
-        for name in sorted(
-            one.__qualname__ for one in shape_of(kind).models if not one.model_config.get("frozen")
-        )
+    """List why a model cannot be a state's, as far as its types tell.
+
+    A model in it is not frozen, or a field of one holds a future time: once that has come, the state could be
+    neither read nor changed.
+    """
+    models = sorted(shape_of(kind).models, key=lambda one: one.__qualname__)
+    return (
+        *(
+            f"{one.__qualname__} is not frozen: declare model_config = ConfigDict(frozen=True) in it"
+            for one in models
+            if not one.model_config.get("frozen")
+        ),
+        *(
+            f"{one.__qualname__}.{name} has to be in the future, which does not last: declare it as a"
+            " date or datetime, and compare it with the clock in the command"
+            for one in models
+            for name, field in one.model_fields.items()
+            if _annotation(field.annotation, (), frozenset(models)).expires
+        ),
     )
 
 
@@ -172,6 +191,7 @@ def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
         or config.get("extra") == "allow"
         or config.get("alias_generator")
         or config.get("strict")
+        or config.get("json_encoders")
         or any(name.startswith(("ser_json", "val_json")) for name in config)
         or kind.__private_attributes__
         or _has_custom_hooks(kind)
@@ -231,6 +251,8 @@ def _single(kind: Any, above: frozenset[type]) -> Shape:
         return _model(kind, above)
     if kind in (float, bytes):  # infinity becomes null, and bytes must be UTF-8
         return Shape(known=True, faithful=False)
+    if kind in _EXPIRING:
+        return replace(_GOOD, expires=True)
     if issubclass(kind, Enum):
         return replace(_GOOD, faithful=_of_one_kind([one.value for one in kind]))
     return _GOOD if kind in (*_PLAIN, *_LIMITED_TIMES, bool) else _ANYTHING
@@ -250,4 +272,5 @@ def _all(shapes: Iterable[Shape]) -> Shape:
         faithful=all(one.faithful for one in found),
         models=frozenset().union(*(one.models for one in found)),
         contains=any(one.contains for one in found),
+        expires=any(one.expires for one in found),
     )

@@ -162,7 +162,7 @@ class SharedState(Generic[S, C]):
         for entry in past:
             self._note(_framework_commands(entry))
         self._keys: dict[str, tuple[str, Applied[S] | Entry]] = {
-            entry.key: (entry.body or "", entry) for entry in past if entry.key
+            entry.key: (entry.body or "", entry) for entry in past if entry.key is not None
         }
         # The version of each part's last change. Changes before ``past`` are known only for the whole.
         unknown = past[0].version - 1 if past else version
@@ -333,7 +333,7 @@ class SharedState(Generic[S, C]):
         if not commands:
             raise ValueError("apply needs a command")
         commands_json = as_json(commands) if key is not None else None
-        body = fingerprint(commands_json) if commands_json is not None else None
+        body = fingerprint(commands, commands_json) if commands_json is not None else None
         if (basis := Basis.present()) is not None:
             seen = basis.seen if seen is None else seen
             turn = basis.turn if turn is None else turn
@@ -378,9 +378,6 @@ class SharedState(Generic[S, C]):
             if self.in_doubt(change.key):
                 raise OutcomeUnknown from fault
             raise fault.not_stored() from fault
-        except TakenOver:
-            self._taken_over = True
-            raise
         except OutcomeUnknown:
             self._outcome_unknown = True
             if change.gate is not None:
@@ -495,6 +492,9 @@ class SharedState(Generic[S, C]):
                 stored = self._journal.append(entry)
                 guard = Guard(state)  # while the row is being written
                 await to_the_end(stored, change.gate)
+            except TakenOver:  # not one that a command raises: it may know other states
+                self._taken_over = True
+                raise
             finally:
                 self._writing = False
         # No await from here on: journal and state cannot diverge.
@@ -512,6 +512,13 @@ class SharedState(Generic[S, C]):
         state: Any = self._state if self._guard.complete else copy.deepcopy(self._state)
         speaker = self._speaker
         touched: set[str] = set()
+        # A command that loses a race is applied again, with the same arguments.
+        shapes = [shape_of(type(command)) for command in change.commands]
+        arguments = [
+            Guard(command)
+            for command, shape in zip(change.commands, shapes, strict=True)
+            if shape.known and shape.editable
+        ]
         try:
             if (
                 change.provided is not None
@@ -519,19 +526,24 @@ class SharedState(Generic[S, C]):
             ):
                 raise missing
             for command in change.commands:
-                parts = command.touches(state)
-                if isinstance(parts, str):  # its letters would pass for parts
-                    raise Misuse(f"touches of {command.op} returned a text, not a tuple of texts")
+                parts = _parts(command.touches(state), f"touches of {command.op}")
                 if change.seen is not None:
                     self._refuse_stale(parts, change.seen, change.basis)
                 before, state = state, command.apply(state, self.context)
-                touched.update(command.changes(before, state))
+                changed = command.changes(before, state)
+                touched.update(_parts(changed, f"changes of {command.op}"))
                 if isinstance(command, HandOver):
                     speaker = command.target
         finally:
             edited = self._guard.restore()
-        if edited:
-            raise Misuse("a command edited the state it was given")
+            spoilt = [guard for guard in arguments if guard.restore()]
+        if edited or spoilt:
+            ops = ", ".join(str(command.op) for command in change.commands)
+            raise Misuse(
+                f"{ops}, or code between the changes, edited the state in place: copy what you change"
+                if edited
+                else f"{ops} edited its own arguments in place: copy what you change"
+            )
         if state is not self._state:
             state = validated(state, self._state)
         return state, speaker, touched
@@ -586,7 +598,7 @@ class SharedState(Generic[S, C]):
         for entry in await self._journal.after(self._version):
             applied = self._restored(entry, before=self._state)
             self._note(_framework_commands(entry))
-            if entry.key:
+            if entry.key is not None:
                 self._keys[entry.key] = (entry.body or "", applied)
             self._swap(applied, entry.touched)
         self._outcome_unknown = False
@@ -613,6 +625,18 @@ class SharedState(Generic[S, C]):
 def _demand_frozen(kind: type[BaseModel]) -> None:
     if faults := model_faults(kind):
         raise TypeError("; ".join(faults))
+
+
+def _parts(parts: object, what: str) -> tuple[str, ...]:
+    if isinstance(parts, str):  # its letters would pass for parts
+        raise Misuse(f"{what} returned a text, not a tuple of texts")
+    if not isinstance(parts, Iterable):
+        raise Misuse(f"{what} returned {type(parts).__name__}, not a tuple of texts")
+    named = tuple(parts)
+    for part in named:
+        if not isinstance(part, str):  # it could not be compared with other commands' parts
+            raise Misuse(f"{what} returned a part that is {type(part).__name__}, not a text")
+    return named
 
 
 def _framework_commands(entry: Entry) -> Iterator[Command[Any, Any]]:

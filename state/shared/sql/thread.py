@@ -293,7 +293,11 @@ class DatabaseThread(Generic[D]):
                 _Result(request, None, outcome)
                 for request, outcome in zip(requests, outcomes, strict=True)
             ]
-        except BaseException as error:
+        except BaseException as raised:
+            error = raised
+            if isinstance(raised, StopIteration):  # no future takes it (CPython 3.11)
+                error = RuntimeError("a function raised StopIteration")
+                error.__cause__ = raised
             batch_failed = len(requests) > 1 and not isinstance(error, StateError)
             return [
                 _Result(request, None, RetryAlone() if batch_failed else error)

@@ -1,6 +1,7 @@
 """A state that could be edited in place is copied first, and one that JSON would change is not acknowledged."""
 
 import typing
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    FutureDate,
+    FutureDatetime,
     PastDate,
     PlainSerializer,
     PrivateAttr,
@@ -120,6 +123,27 @@ class Opening(Frozen):
     at: time | None = None
 
 
+class LaterTime(datetime):
+    """A class of times as libraries have them."""
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+
+    class Encoded(BaseModel):
+        """Writes decimals as floats, as models for pydantic 1 did."""
+
+        model_config = ConfigDict(frozen=True, json_encoders={Decimal: float})
+        price: Decimal = Decimal(0)
+
+
+class Terse(Frozen):
+    tip: int | None = 5
+
+    def model_dump_json(self, **how: Any) -> str:
+        return super().model_dump_json(exclude_none=True, **how)
+
+
 class Anything(Frozen):
     value: Any = None
 
@@ -199,6 +223,9 @@ class Scribble(Command[Loose, Any]):
         (Either(), "value", "2026-11-20"),
         (Shouted(), "name", "ann"),
         (Planned(), "at", datetime(1800, 1, 1, tzinfo=CHICAGO)),
+        (Planned(), "at", LaterTime(1800, 1, 1, tzinfo=CHICAGO)),
+        (Encoded(), "price", Decimal("0.12345678901234567890")),
+        (Terse(), "tip", None),
         (Opening(), "days", (datetime(2026, 1, 1, tzinfo=ODD), NAIVE)),
         (Opening(), "at", time(9, tzinfo=ODD)),
         (Anything(), "value", (1, 2)),
@@ -266,11 +293,12 @@ async def test_a_state_that_reads_back_is_stored_whatever_its_types(
 
 
 @pytest.mark.parametrize("fold", [0, 1])
+@pytest.mark.parametrize("kind", [datetime, LaterTime])
 @pytest.mark.parametrize("journal", [True, False])
 async def test_a_time_has_the_offset_of_its_zone_and_not_the_zone(
-    tmp_path: Path, fold: int, journal: bool
+    tmp_path: Path, fold: int, kind: type[datetime], journal: bool
 ) -> None:
-    at = datetime(2026, 11, 1, 1, 30, fold=fold, tzinfo=CHICAGO)  # in the hour that comes twice
+    at = kind(2026, 11, 1, 1, 30, fold=fold, tzinfo=CHICAGO)  # in the hour that comes twice
     offset = timedelta(hours=-5 - fold)
     async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
         shared = SharedState(Planned(), None)
@@ -279,6 +307,7 @@ async def test_a_time_has_the_offset_of_its_zone_and_not_the_zone(
         await shared.apply(Put(field="at", value=at), actor="judge")
 
         assert shared.state.at == datetime(2026, 11, 1, 1, 30, tzinfo=timezone(offset))
+        assert shared.state.at.tzinfo == timezone(offset)
         if journal:
             again = await SharedState.open(store, "a", Planned(), None)
             assert again.state == shared.state
@@ -680,6 +709,37 @@ async def test_a_model_that_is_not_frozen_is_refused_by_name(
         with pytest.raises(TypeError, match="is not frozen"):
             await SharedState.open(store, "a", state, None)
         assert await store.list() == []
+
+
+class Booking(Frozen):
+    at: tuple[FutureDatetime | None, ...] = ()
+    day: Mapping[str, Annotated[FutureDate, Field()]] = {}
+
+
+class Bookings(Frozen):
+    bookings: tuple[Booking, ...] = ()
+
+
+async def test_a_time_that_has_to_be_in_the_future_is_refused_by_name(tmp_path: Path) -> None:
+    refused = "Booking.at has to be in the future.*; Booking.day has to be in the future[^;]*$"
+    with pytest.raises(TypeError, match=refused):
+        SharedState(Bookings(), None)
+
+    async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
+        with pytest.raises(TypeError, match=refused):
+            await SharedState.open(store, "a", Bookings(), None)
+
+
+@pytest.mark.parametrize(
+    ("state", "field", "value"), [(Hidden(), "name", "a"), (Heavy(), "kg", inf)]
+)
+async def test_the_field_that_would_not_read_back_is_named(
+    state: BaseModel, field: str, value: object
+) -> None:
+    shared = SharedState(state, None, journal=Paper())
+
+    with pytest.raises(Unstorable, match=f"as it is: {field}\\)"):
+        await shared.apply(Put(field=field, value=value), actor="judge")
 
 
 def test_a_model_frozen_by_its_base_or_a_class_argument_is_frozen() -> None:
