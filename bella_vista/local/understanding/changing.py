@@ -138,7 +138,8 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
         out.penalty += LOOSE  # "make two of them with ham and two with egg"
     if not said.definite and said.ordinal is None:
         one = said.ref == "one" and said.count is None
-        if one or (become is not said and said.article):
+        several_named = said.plural or said.ref == "all"  # "an egg on both burgers"
+        if one or (become is not said and said.article and not several_named):
             count = 1
     if said.ref in ("all", "whole") and said.head is None:
         able = [item for item in found if out.able(item, become)]

@@ -124,6 +124,8 @@ class Doing:
         return cost
 
     def _begin(self, state: State, edge: Edge, place: int) -> float | None:
+        if follows(state, "of"):
+            return None  # "two of those cookies": what follows is what the two are of
         began = state[FLAGS] & EARLIER
         cost = 0.0
         if self._open(state):

@@ -524,12 +524,20 @@ def _phrases(
     here = edges[first]
     if tokens[first].word == "of":
         _of_so_many(here, tokens, first)
+    if tokens[first].word in words_of("every") and first + 1 < len(tokens):
+        put = first == 0 or tokens[first - 1].stop or tokens[first - 1].word in words_of("put on")
+        put = put or any(edge.does in ("change", "swap") for edge in edges[first - 1])
+        if put and _names_dish(edges[first + 1]):
+            here.append(Edge("all", first + 1, 0.05, words=tokens[first].word))
     named = any(edge.does in _NAMED and edge.whole for edge in here)
     for words, phrase in phrases().get(tokens[first].word, ()):
         end = first + len(words)
         if said[first:end] != words:
             continue
         following = tokens[end] if end < len(tokens) else None
+        of_each = words[-1] in words_of("every") and phrase.does in _EACH and following is not None
+        if of_each and (tokens[end].word == "one" or _names_dish(edges[end])):
+            continue  # "corn on each burger", "on each one": on all of them
         if phrase.does == "solely" and (
             (following is not None and not following.stop)
             or (first and tokens[first - 1].word in ("half", "side"))
@@ -609,6 +617,10 @@ def _phrases(
         )
 
 
+def _names_dish(here: Sequence[Edge]) -> bool:
+    return any(edge.does == "dish" for edge in here)
+
+
 def _sized(inside: Sequence[Sequence[Edge]], end: int) -> bool:
     """Whether a size ends with some words."""
     return any(edge.does == "size" and edge.end == end for here in inside for edge in here)
@@ -635,7 +647,7 @@ def _passing(token: Token, here: Sequence[Edge], kind: str) -> Passed:
         and "filler" not in kinds
     ):
         kind = "no"
-    elif any(edge.does in _NAMED for edge in here):
+    elif any(edge.does in _NAMED or edge.does == "variant" for edge in here):
         kind = "part"
     elif "filler" in kinds:
         kind = "filler"
@@ -658,3 +670,4 @@ _LONGEST_WISH, _TO_OFF = 6, 7
 _POINTING = frozenset(("it", "them", "filler"))
 _VERBS = frozenset(("swap", "change", "remove", "move", "keep", "add"))
 _BESIDE = frozenset(("off", "side"))
+_EACH = frozenset(("on", "each", "filler"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from bella_vista.local.english.talking import phrases_of, words_of
 from bella_vista.local.understanding.grammar import AND, ON
@@ -401,14 +401,19 @@ def _put_on_next(reading: Reading, place: int, *, every: bool) -> set[int]:
     """
     told: set[int] = set()
     put: list[set[int]] = []
+    denied = False
     steps = [one for one in reading.steps if one.first < place]
     while steps and (does := steps.pop().edge.does) != "on":
         if does in ("comma", "stop"):
             return set()  # "no pork for my wife, a galbi"
-    for step in reversed(steps):
+    for step, before in zip_longest(reversed(steps), reversed(steps[:-1])):
         does = step.edge.does
         if does == "option":
+            wanted = before is None or before.edge.does != "no"
+            if denied and wanted:
+                break  # "with chicken, no avocado on either"
             told.add(step.first)
+            denied = not wanted
         elif does in _APART or (every and does == "with"):
             put.append({*told})
         elif does not in _HOW:
@@ -594,7 +599,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 if ahead in ("head", "the", "ref", "ordinal"):
                     _put_on(now)
             elif to.options and not to.options[-1].no:
-                _left_off(to.options)
+                _left_off(to.options, now)
             else:
                 to.off = True
         case "deny":
@@ -639,12 +644,16 @@ def _halve(options: list[Option], half: str) -> None:
         option.half = half
 
 
-def _left_off(options: list[Option]) -> None:
-    """Take the last things named for things to leave off: "onions and tomatoes left out"."""
+def _left_off(options: list[Option], said: Said) -> None:
+    """Take the last things named for things to leave off: "onions and tomatoes left out".
+
+    But not what was put on before: "add ham to the melt and take the tomato off".
+    """
     for option in reversed(options):
         if option.no or option.amount or option.half or option.side:
             return
-        if option is not options[-1] and not option.entity.own:
+        put_on = said.on and option.place < said.named[0]
+        if option is not options[-1] and (put_on or not option.entity.own & said.mask):
             return
         option.no = True
 

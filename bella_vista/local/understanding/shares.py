@@ -12,6 +12,11 @@ from state.menu.words import stems
 def some_of(out: Outcome, said: Said) -> bool:
     """Carry out "one of them without basil" on what is there."""
     if not said.described:
+        there = out.named(said.mask, out.things) if said.head is not None and said.count else []
+        sized = there and out.kitchen.size(there[0].name, str(said.count))  # "ten of the wings"
+        if there and not sized and sum(item.quantity or 1 for item in there) < (said.count or 0):
+            said.partial = said.definite = False
+            return False  # "two of those cookies", of which there is one
         last = out.items[-1] if out.items else None
         plain = last is not None and not (last.counted or last.changes)
         topic = out.asked_about() if said.count and not out.items else None
@@ -65,10 +70,16 @@ def of_pieces(out: Outcome, item: Item, said: Said) -> bool:
 def _another_kind_of(out: Outcome, said: Said) -> bool:
     """Let some of what was ordered last be another dish of its kind: "3 naans, one of them garlic"."""
     last = out.items[-1] if out.items else None
-    if said.head is None or last is None or out.named(said.mask, out.things):
+    if said.head is None or out.named(said.mask, out.things):
         return False
     fresh = out.make(said)
     fresh.quantity = said.count or 1
+    if last is None:
+        kin = [item for item in out.there if out.section(item) == out.section(fresh)]
+        kin = [item for item in kin if (item.quantity or 1) > (fresh.quantity or 1)]
+        if len(kin) == 1:
+            out.change_each(replace(said, ref="", partial=False, count=None), kin, said.count)
+        return len(kin) == 1
     if out.section(fresh) != out.section(last) or fresh.quantity >= (last.quantity or 1):
         return False
     last.quantity = (last.quantity or 1) - fresh.quantity

@@ -56,11 +56,13 @@ class WholeLine:
         ):
             return
         added: dict[str, int] = {}
+        had: dict[str, int] = {}
         for line in lines:
             names = line.things[0].names if not line.waits else ()
             if len(names) == 1:
-                had = line.had if line.before else 0
-                added[names[0]] = added.get(names[0], 0) + line.quantity - had
+                before = line.had if line.before else 0
+                had[names[0]] = had.get(names[0], 0) + before
+                added[names[0]] = added.get(names[0], 0) + line.quantity - before
         for name, count in added.items():
             bit = self._index.bit(name)
             there = any(self._held.is_one(thing, bit) for line in lines for thing in line.before)
@@ -70,7 +72,7 @@ class WholeLine:
                 if one.mask & bit and after is not None and after.verb == "instead-of":
                     told.append(one.number or 1)  # as many come for what is to go
                     continue
-                told.extend(_told(one, bit, there=there or bool(told)))
+                told.extend(_told(one, bit, there=there or bool(told), had=had.get(name, 0)))
                 if at and one.partial and one.count and said[at - 1].number is None:
                     told.append(one.count)  # "tacos, three of them with guacamole"
             if told and count > sum(told):
@@ -233,7 +235,7 @@ def _stays(step: Step) -> bool:
     return step.edge.does == "filler" and bool({"fine", "stays"} & set(step.edge.words.split()))
 
 
-def _told(said: Said, bit: int, *, there: bool) -> Iterator[int]:
+def _told(said: Said, bit: int, *, there: bool, had: int) -> Iterator[int]:
     """Say how many of a dish an item may bring: none, where it only speaks of those that are there."""
     if said.head is None and said.become is None and not (said.partial and said.described):
         # "Latte, two sugars", but "a gelato with lemon and one with vanilla".
@@ -253,6 +255,6 @@ def _told(said: Said, bit: int, *, there: bool) -> Iterator[int]:
         if one.few or (one is said.become and one.count is None and said.count is None):
             yield _ANY
         elif there and (one.partial or one.definite) and not one.more and one is said:
-            yield 0
+            yield one.count if one.partial and (one.count or 0) > had > 0 else 0
         else:
             yield one.count or said.count or 1
