@@ -250,6 +250,7 @@ async def test_no_name_is_broken_on_a_narrow_screen(
 async def test_what_went_wrong_is_seen_at_once(stories: str, browser: Browser) -> None:
     guest = await browser.guest(320, SIZES[320])
     await show(guest, stories, "no-server", "de")
+    await guest.see(".note")
     note = "document.querySelector('.note').getBoundingClientRect()"
 
     assert await guest.evaluate(f"{note}.top >= 0 && {note}.bottom <= innerHeight")

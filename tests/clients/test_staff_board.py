@@ -87,6 +87,7 @@ async def test_the_board_reads_well_in_the_dark_on_a_phone_and_in_german(
     looks: dict[str, dict[str, Any]] = {
         "dark": {"colorScheme": "dark"},
         "phone": {"width": 390, "height": 844, "locale": "de-DE", "colorScheme": "dark"},
+        "narrow": {"width": 320, "height": 700, "colorScheme": "dark"},
         "forced": {"width": 390, "height": 844, "forcedColors": "active"},
     }
     async with (
@@ -98,6 +99,8 @@ async def test_the_board_reads_well_in_the_dark_on_a_phone_and_in_german(
         for look, context in looks.items():
             cook = await browser.guest(**context)
             await cook.goto(f"{address}/staff")
+            await cook.see("input[type=password]")
+            assert await cook.axe(*(["color-contrast"] if look == "forced" else [])) == []
             german = look == "phone"
             await cook.fill("Passwort" if german else "Password", PASSWORD)
             await cook.press("Anmelden" if german else "Log in")
