@@ -50,11 +50,13 @@ def fingerprint(
 
 def _with_sets_sorted(written: Any, value: Any) -> Any:
     """Sort the elements of sets in a command's JSON: their order differs between processes."""
+    if not isinstance(written, dict | list):
+        return written
     while isinstance(value, RootModel):
         value = value.root
     if isinstance(value, BaseModel):
         value = value.__dict__
-    if isinstance(written, dict) and isinstance(value, Mapping):
+    if isinstance(written, dict) and isinstance(value, dict):
         return {name: _with_sets_sorted(one, value.get(name)) for name, one in written.items()}
     if isinstance(written, list) and isinstance(value, set | frozenset):
         return sorted(written, key=unordered)

@@ -60,6 +60,8 @@ _FRAMEWORK: dict[object, type[Command[Any, Any]]] = {
     kind.model_fields["op"].default: kind for kind in FRAMEWORK_COMMANDS
 }
 
+_TEXTS = {str}
+
 TRIES = 5
 """How often the journal may report a taken version without any new entry before the writer gives up."""
 
@@ -513,11 +515,10 @@ class SharedState(Generic[S, C]):
         speaker = self._speaker
         touched: set[str] = set()
         # A command that loses a race is applied again, with the same arguments.
-        shapes = [shape_of(type(command)) for command in change.commands]
         arguments = [
             Guard(command)
-            for command, shape in zip(change.commands, shapes, strict=True)
-            if shape.known and shape.editable
+            for command in change.commands
+            if (shape := shape_of(type(command))).editable and shape.known
         ]
         try:
             if (
@@ -526,12 +527,12 @@ class SharedState(Generic[S, C]):
             ):
                 raise missing
             for command in change.commands:
-                parts = _parts(command.touches(state), f"touches of {command.op}")
+                parts = _parts(command.touches(state), "touches", command)
                 if change.seen is not None:
                     self._refuse_stale(parts, change.seen, change.basis)
                 before, state = state, command.apply(state, self.context)
                 changed = command.changes(before, state)
-                touched.update(_parts(changed, f"changes of {command.op}"))
+                touched.update(_parts(changed, "changes", command))
                 if isinstance(command, HandOver):
                     speaker = command.target
         finally:
@@ -627,16 +628,24 @@ def _demand_frozen(kind: type[BaseModel]) -> None:
         raise TypeError("; ".join(faults))
 
 
-def _parts(parts: object, what: str) -> tuple[str, ...]:
+def _parts(parts: object, method: str, command: Command[Any, Any]) -> Iterable[str]:
+    """Return the parts that a method of a command named.
+
+    Raises:
+        Misuse: It returned something else: parts that are no texts could not be compared with others.
+    """
+    if type(parts) is tuple and {*map(type, parts)} <= _TEXTS:
+        return parts
+    wrong = type(parts).__name__
     if isinstance(parts, str):  # its letters would pass for parts
-        raise Misuse(f"{what} returned a text, not a tuple of texts")
-    if not isinstance(parts, Iterable):
-        raise Misuse(f"{what} returned {type(parts).__name__}, not a tuple of texts")
-    named = tuple(parts)
-    for part in named:
-        if not isinstance(part, str):  # it could not be compared with other commands' parts
-            raise Misuse(f"{what} returned a part that is {type(part).__name__}, not a text")
-    return named
+        wrong = "a text"
+    elif isinstance(parts, Iterable):
+        named = tuple(parts)
+        kinds = [type(part).__name__ for part in named if not isinstance(part, str)]
+        if not kinds:
+            return named
+        wrong = f"a part that is {kinds[0]}"
+    raise Misuse(f"{method} of {command.op} returned {wrong}, not a tuple of texts")
 
 
 def _framework_commands(entry: Entry) -> Iterator[Command[Any, Any]]:
