@@ -271,8 +271,9 @@ def _joint_faults(app: Any, wrong: Collection[str]) -> Iterator[str]:
         from state.shared.schema import schema_faults
 
         yield from schema_faults(app.schema, app.migrate)
-    if right("page", "noun", "roles", "objects", "methods") and _WORD.fullmatch(app.noun):
-        yield from _faults_of_page(app)
+    if right("page", "roles", "objects", "methods"):
+        good = right("noun") and _WORD.fullmatch(app.noun)
+        yield from _faults_of_page(app, app.noun if good else "state")
     if right("graph") and (not callable(app.graph) or isinstance(app.graph, type)):
         from agents.handoff import Graph
 
@@ -308,7 +309,7 @@ def _faults_of_names(app: Any, right: Callable[..., bool]) -> Iterator[str]:
         yield f'noun: "{app.noun}" {told}'
 
 
-def _faults_of_page(app: Any) -> Iterator[str]:
+def _faults_of_page(app: Any, noun: str) -> Iterator[str]:
     beside = [name for name in ("roles", "objects", "methods") if getattr(app, name)]
     if not beside:
         return
@@ -329,7 +330,7 @@ def _faults_of_page(app: Any) -> Iterator[str]:
         yield from strange
         return
     try:
-        PageSpec(**page_arguments(app, lambda *shown: {}))
+        PageSpec(**page_arguments(app, lambda *shown: {}) | {"noun": noun})
     except PageFaults as error:
         yield from (f"roles, objects, methods: {fault}" for fault in error.faults)
 

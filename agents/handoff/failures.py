@@ -198,16 +198,20 @@ async def _wrap_exceptions(work: Coroutine[Any, Any, T]) -> T:
     try:
         return await work
     except ValidationError as error:
-        places = ", ".join(
-            f"{'.'.join(map(str, fault['loc'])) or 'the whole'} ({fault['type']})"
-            for fault in error.errors(include_input=False, include_context=False, include_url=False)
-        )
-        wrong = InvalidData(f"{error.title}: {places}").with_traceback(error.__traceback__)
-        raise wrong from None
+        raise invalid_data(error) from None
     except (Exception, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # ``sys.exit`` in a tool must not end the process
         raise BaseExceptionRaised(type(error).__name__) from error
+
+
+def invalid_data(error: ValidationError) -> InvalidData:
+    """Return a validation error without the values that were validated."""
+    places = ", ".join(
+        f"{'.'.join(map(str, fault['loc'])) or 'the whole'} ({fault['type']})"
+        for fault in error.errors(include_input=False, include_context=False, include_url=False)
+    )
+    return InvalidData(f"{error.title}: {places}").with_traceback(error.__traceback__)
 
 
 def _log_late_failure(task: "asyncio.Future[Any]") -> None:

@@ -67,10 +67,10 @@ class Handoff(Generic[S]):
 
 
 class GraphError(ValueError):
-    """The declaration is invalid; ``faults`` lists every fault."""
+    """The declaration is invalid; ``faults`` and the message list every fault, one a line."""
 
     def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__("; ".join(faults))
+        super().__init__("\n".join(faults))
         self.faults: tuple[str, ...] = tuple(faults)
         """Everything that is wrong, one sentence each."""
 

@@ -22,6 +22,7 @@ from agents.handoff.failures import (
     NotAnswered,
     SiblingFailed,
     code_of,
+    invalid_data,
 )
 from agents.handoff.livekit_workarounds import is_cancelled
 from agents.handoff.model_output import Reply, replace_lone_surrogates, without_instruction_tags
@@ -365,6 +366,11 @@ class ToolUse:
         except BaseException as error:  # the model is told whatever a tool raises
             if is_cancelled(error):
                 raise
+            if isinstance(error, ValidationError) and error.title != tool.__name__:
+                # Not its arguments are invalid, but what the application made of them.
+                logger.error(
+                    "tool %s made invalid data", tool_name(tool), exc_info=invalid_data(error)
+                )
             changed = issubclass(tool, Action) and began != self.changes
             lead = NOT_FINISHED if changed else NOT_DONE
             failure = self._call.describe_failure(error, lead, tool_name(tool))

@@ -181,7 +181,7 @@ def _members(
             if not docstring:
                 missing.append(f"{owner}.{name}")
             decorators = {ast.unparse(one) for one in member.decorator_list}
-            if "property" in decorators:
+            if decorators & {"property", "cached_property"}:
                 gives = f" -> {ast.unparse(member.returns)}" if member.returns else ""
                 shape = f"{name}{_spaced(gives)}"
             else:

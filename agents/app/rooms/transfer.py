@@ -225,7 +225,7 @@ class CallerLine(Generic[S, C]):
         return words.person_gone
 
     async def unmark(self) -> None:
-        """Note in the room that nobody is put through any more."""
+        """Note in the room that no one is put through any more."""
         await self._mark("")
 
     async def _mark(self, name: str) -> None:
@@ -255,7 +255,7 @@ async def talked_to_person(server: PhoneServer, room: rtc.Room, caller: str, nam
     """Settle the transfer of an agent that was lost; returns whether the two had been connected.
 
     If the two are in the caller's room, it waits until one of them has left. Else it ends the
-    person's call: nobody passes their audio on.
+    person's call: nothing passes their audio on.
 
     Args:
         server: Where.

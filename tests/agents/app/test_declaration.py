@@ -101,10 +101,14 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
         declared(
             name="City Library", noun="the loan", plural="the loan", state=Thawed, schema=3,
             migrate={1: lambda form: form}, settings=dict, rooms=Stored(), models={"nobody": None},
+            roles={"reader": (Stored,)},
         )  # fmt: skip
 
     told = [fault.partition(":")[0] for fault in caught.value.faults]
     assert set(told) >= {"name", "noun", "plural", "settings", "rooms", "models"}
+    assert "roles, objects, methods: Stored in roles is not a Command. Leave it out." in (
+        caught.value.faults
+    )
     rooms = "rooms: has to be Rooms(...), of agents.app.parts, not an object of Stored"
     assert rooms in caught.value.faults
     assert any("Thawed" in fault and "frozen" in fault for fault in caught.value.faults)

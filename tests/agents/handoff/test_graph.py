@@ -343,7 +343,7 @@ def test_the_message_lists_all_faults() -> None:
     with pytest.raises(GraphError) as caught:
         Graph((Reception,), (Handoff("reception", "reception", when=""),), start="bar")
 
-    assert str(caught.value) == "; ".join(caught.value.faults)
+    assert str(caught.value) == "\n".join(caught.value.faults)
     assert str(caught.value).startswith(
-        "the call starts with 'bar', which is not an agent; reception"
+        "the call starts with 'bar', which is not an agent\nreception"
     )

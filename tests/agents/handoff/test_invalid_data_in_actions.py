@@ -1,4 +1,4 @@
-"""A pydantic error within an action is the application's fault, not that of the arguments."""
+"""A pydantic error within a tool is the application's fault, not that of the arguments."""
 
 import logging
 import traceback
@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from agents.handoff import Action, Call, Graph, SlowAction
 from agents.testing import Conversation, ScriptedLLM, calls, says
+from state.shared import Command
 from tests.agents.hotel import Reception, Stay, hotel
 
 SECRET = "Zoe, 212 555 0199"
@@ -21,6 +22,16 @@ class Ticket(BaseModel):
 
 def print_ticket() -> None:
     Ticket.model_validate({"holder": SECRET, "seat": "the best"})
+
+
+class BuyTicket(Command[Stay, None]):
+    """Buy a ticket."""
+
+    op: Literal["buy_ticket"] = "buy_ticket"
+
+    def apply(self, state: Stay, context: None) -> Stay:
+        print_ticket()
+        return state
 
 
 class PrintTicket(Action):
@@ -75,7 +86,29 @@ async def test_the_model_is_not_told_that_its_arguments_were_wrong(
     assert "Zoe" not in "".join(traceback.format_exception(error))
 
 
-async def test_wrong_arguments_are_still_the_models() -> None:
+async def test_invalid_data_of_a_command_is_logged_without_its_values(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Box(Reception):
+        offers = (*Reception.offers, BuyTicket)
+
+    graph: Graph[Stay] = Graph((Box,), (), start="reception")
+    model = ScriptedLLM([says("Good evening!"), calls("buy_ticket"), says("Sorry.")])
+
+    async with Conversation(hotel(graph=graph), model) as talk:
+        turn = await talk.user_says("A ticket, please")
+
+    assert turn.tools[0].is_error
+    assert talk.state == Stay()
+    (record,) = [one for one in caplog.records if "buy_ticket" in one.message]
+    assert record.message == "tool buy_ticket made invalid data"
+    assert record.exc_info is not None
+    _, error, trace = record.exc_info
+    assert "print_ticket" in [frame.name for frame in traceback.extract_tb(trace)]
+    assert "Zoe" not in "".join(traceback.format_exception(error))
+
+
+async def test_wrong_arguments_are_still_the_models(caplog: pytest.LogCaptureFixture) -> None:
     model = ScriptedLLM(
         [says("Good evening!"), calls(("print_ticket", {"copies": "many"})), says("How many?")]
     )
@@ -84,6 +117,7 @@ async def test_wrong_arguments_are_still_the_models() -> None:
         turn = await talk.user_says("Tickets, please")
 
     assert "not_valid: copies:" in turn.tools[0].output
+    assert "invalid data" not in caplog.text
 
 
 def test_the_double_raises_what_an_application_would() -> None:
