@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bella_vista.local.english.sentences import joined, line_words, listed, number, say, some
+from bella_vista.local.english.sentences import (
+    foods_of,
+    joined,
+    line_words,
+    listed,
+    number,
+    say,
+    some,
+)
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.meaning import Asked, minor
 from bella_vista.local.understanding.questions import lists
@@ -57,9 +65,9 @@ class Answers:
                 return self._told_of(subject, asked.aspect)
             case "contents":
                 allergies = [str(one) for one in order.get("allergies") or ()]
-                return joined(self._contents(subject), self.against(subject, allergies))
+                return joined(self._contents(subject), self._for(subject, allergies))
             case "allergens" if asked.aspect == "without":
-                return self._without([str(one) for one in order.get("allergies") or ()])
+                return self._without([str(one) for one in order.get("allergies") or ()], subject)
             case "allergens":
                 return self._allergens(asked, order)
             case "diets":
@@ -68,6 +76,8 @@ class Answers:
                 return self._among(asked)
             case "menu" if asked.words == "like":
                 return self._like(subject)
+            case "menu" if asked.words == "recommended":
+                return joined(say("recommended"), self._section(subject))
             case "section":
                 return self._section(subject)
             case "menu":
@@ -268,49 +278,47 @@ class Answers:
         names = [item.name] if item is not None else []
         if item is None:
             if asked.subject and allergen is None:
-                return joined(say("allergens unknown dish", words=asked.subject), say("no safety"))
+                return say("allergens unknown dish", words=asked.subject)
             names = [line["name"] for line in order.get("items") or ()]
         if allergen and not is_mentioned(self._menu, allergen):
-            return say("allergy unknown", allergies=[allergen])
+            return self.not_mentioned([allergen])
         if not names:
-            return joined(
-                self._dishes_with(allergen) if allergen else say("allergens which"),
-                say("no safety"),
-            )
+            return self._dishes_with(allergen) if allergen else say("allergens which")
         told = [
             self._holds(name, allergen)
             if allergen
             else say("allergens", name=name, listed=self.allergens(name))
             for name in dict.fromkeys(names)
         ]
-        return joined(*told, say("no safety"))
+        return joined(*told)
 
     def _holds(self, name: str, allergen: str) -> str:
         item = self._item(name)
         met = allergens_met([allergen], held_by(self._menu, item)) if item is not None else ()
-        return say("allergen", met=met, allergen=allergen, name=name)
+        return say("allergen", met=met, allergen=listed(foods_of([allergen])), name=name)
 
     def _dishes_with(self, allergen: str) -> str:
         names = [dish.name for dish in dishes_with(self._menu, allergen)]
         called = families_of(allergen) or (allergen,)
         return say("allergen dishes", called=called, names=some(names))
 
-    def _without(self, allergies: Sequence[str]) -> str:
+    def _without(self, allergies: Sequence[str], section: str | None) -> str:
         """Name the dishes for which the menu lists none of the guest's allergies: "what can she have?"."""
         names = [
             dish.name
             for dish in self._menu.dishes
             if dish.available and not allergens_met(allergies, held_by(self._menu, dish))
+            if section in (None, dish.section)
         ]
         if not allergies:
-            return self._section(None)
-        told = say("among without", words=listed(allergies, "or"), names=names)
-        return joined(told, self.not_mentioned(allergies), say("no safety"))
+            return self._section(section)
+        told = say("among without", words=listed(foods_of(allergies), "or"), names=names)
+        return joined(told, self.not_mentioned(allergies))
 
     def not_mentioned(self, allergies: Sequence[str]) -> str:
         """Say which of the guest's allergies the menu says nothing about, and offer a person."""
         unknown = [one for one in allergies if not is_mentioned(self._menu, one)]
-        return say("allergy unknown", allergies=unknown)
+        return say("allergy unknown", allergies=foods_of(unknown))
 
     def against(self, name: str | None, allergies: Sequence[str]) -> str:
         """Warn of a dish, or of what can be in a combo, that lists what the guest is allergic to."""
@@ -320,6 +328,14 @@ class Answers:
             return ""
         told = say("allergy met dish", families=met, names=[f"the {item.name}"])
         return say("allergy met", met=told)
+
+    def _for(self, name: str | None, allergies: Sequence[str]) -> str:
+        """Say what the menu lists of a guest's allergies for a dish, or that it lists none of them."""
+        known = [one for one in allergies if is_mentioned(self._menu, one)]
+        if not known or (item := self._item(name)) is None:
+            return ""
+        none = say("allergen", allergen=listed(foods_of(known), "or"), name=item.name)
+        return self.against(name, allergies) or none
 
     def allergens(self, name: str) -> tuple[str, ...]:
         """Name what the menu lists for a dish, or for all that can be in a combo, and what its ingredients tell."""
@@ -406,7 +422,8 @@ class Answers:
         if words is None:
             return say("pay by", ways=ways)
         if pattern("as a card").fullmatch(words):
-            return say("pay as card" if "card" in ways else "pay not by", words=words, ways=ways)
+            said = words.replace("my ", "your ")
+            return say("pay as card" if "card" in ways else "pay not by", words=said, ways=ways)
         return say("pay yes by" if words in ways else "pay not by", method=words, ways=ways)
 
     def _service(self, aspect: str | None, order: Mapping[str, Any], now: datetime) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from bella_vista.local.agents import policy_of
 from bella_vista.local.answers import Answers
 from bella_vista.local.english.sentences import ask, joined, line_words, say
-from bella_vista.local.english.talking import blocks, pattern
+from bella_vista.local.english.talking import blocks, pattern, words_of
 from bella_vista.local.policy import CHANGING, ORDERING, Move, Situation, ToolCall
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.reports import Reports
@@ -31,6 +31,8 @@ V = TypeVar("V")
 _NAME_WORDS = 2
 _OTHER_WORDS, _A_PERSON = 3, 4
 """The times in a row at which a question is put in other words, and at which a person is called."""
+_GOING_ON = CHANGING | {"choose_payment", "set_tip", "apply_coupon", "set_customer", "add_note"}
+"""After these the guest goes on with the order, so that a question was not put in vain."""
 _OPEN = frozenset({Topic.ANYTHING_ELSE, Topic.SUGGESTION, Topic.WANTED, Topic.READ_AGAIN})
 """Questions that wait for nothing in particular, so that they are never put in vain."""
 _ENDING = ("done", "no", "place")
@@ -207,7 +209,7 @@ class Dialogue:
         question = str(subject or move.asks)
         before = scene.before_last_said()
         last, times = self._put.get((scene.agent, before.id if before else ""), ("", 0))
-        went_on = any(one.done and one.name in CHANGING for one in scene.outcomes)
+        went_on = any(one.done and one.name in _GOING_ON for one in scene.outcomes)
         said = next((one.id for one in reversed(scene.dialogue) if not one.by_guest), "")
         if last != question or (went_on and subject):
             times = 1
@@ -218,7 +220,9 @@ class Dialogue:
         if not question or subject in _OPEN or not move.asks.endswith(("?", ".")):
             return move
         _keep(self._put, (scene.agent, about), (question, times))
-        if times < _OTHER_WORDS:
+        # A yes chooses nothing: the same words would not help.
+        lost = times > 1 and (now.meant("puzzled") or (now.meant("yes") and not subject))
+        if times < _OTHER_WORDS and not lost:
             return move
         called = now.order.get("person_wanted") or now.tried("call_person")
         if times == _A_PERSON and not called and scene.can("call_person"):
@@ -443,8 +447,14 @@ class Dialogue:
                     intents = tuple(one for one in understood.intents if one not in _ENDING)
                     dropped = _left_out(replace(waiting, rest=()))
                     return replace(understood, question=unasked, intents=intents, dropped=dropped)
-                commands = (*_likelier(waiting), *understood.commands)
-                return replace(understood, commands=commands, dropped=_left_out(waiting))
+                either = [one for one in (waiting, *waiting.rest) if one.code == "either"]
+                likelier = (draft for one in either for draft in one.facts["orders"][0])
+                return replace(
+                    understood,
+                    commands=(*likelier, *understood.commands),
+                    dropped=_left_out(waiting),
+                    taken=tuple(one.possible[0] for one in either),
+                )
             understood = replace(understood, question=_both(understood.question, waiting))
         elif waiting is not None and waiting is pending and understood.settled:
             if not (understood.commands or understood.question):  # it was given up
@@ -553,10 +563,14 @@ def _breaks_off(text: str, understood: Understanding) -> bool:
 
 
 def _changes_time(text: str, before: Understanding | None, order: Mapping[str, Any]) -> bool:
-    """Whether a time is corrected: "no wait, 8 30", "make it seven thirty instead"."""
+    """Whether a time is corrected: "no wait, 8 30", or follows a "when?" of the guest's."""
+    said = Said.read(text).said
+    asks = before.answers[-1].aspect if before is not None and before.answers else None
+    if asks == "wait" and pattern("only an hour").fullmatch(said):
+        return True
     timed = (order.get("fulfilment") or {}).get("when") is not None
     timed = timed or any("when" in one.fields for one in (before.commands if before else ()))
-    return timed and pattern("corrects time").fullmatch(Said.read(text).said) is not None
+    return timed and pattern("corrects time").fullmatch(said) is not None
 
 
 def _tips(text: str, before: Understanding) -> bool:
@@ -610,6 +624,8 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
     if len(text.split()) > _NAME_WORDS or scene.order.get("guest"):
         return False
     written_like_one = text.istitle() and text.replace(" ", "").isalpha()
+    known = words_of("first names") | words_of("given names")
+    written_like_one = written_like_one or said.said in known
     if not understood.understood:
         return asked is Topic.NAME or written_like_one
     # The greeting asks for the name and the order in one breath; later questions ask for one thing.
@@ -674,12 +690,6 @@ def _left_out(pending: Question) -> tuple[str, ...]:
         one.draft.fields.get("name") or one.facts.get("words") for one in open_ones if one.draft
     )
     return tuple(dict.fromkeys(f"the {name}" for name in names if name))
-
-
-def _likelier(pending: Question) -> list[Draft]:
-    """Take the likelier of two orders that were never chosen between; the reading says which it was."""
-    asked = (one for one in (pending, *pending.rest) if one.code == "either")
-    return [draft for one in asked for draft in one.facts["orders"][0]]
 
 
 def _asked_again(pending: Question, understood: Understanding) -> bool:

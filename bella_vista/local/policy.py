@@ -220,24 +220,38 @@ class Policy(ABC):
     def _said(self, now: Situation) -> str:
         """Say what was done, then answer what was asked, then name what was not understood."""
         guest, heard = now.scene.guest, now.heard
+        told = [*_handed_over(now), *self.worth_saying(now)]
         unheard = [one for one in heard.not_understood if len(one) > 1 and not now.nothing_meant]
         alone = not (heard.commands or heard.answers)
         return joined(
             say("card alone" if guest.text == CARD_MARK else "card")
             if guest is not None and CARD_MARK in guest.text
             else "",
-            now.reports.of([*_handed_over(now), *self.worth_saying(now)], now.order, now.before),
+            now.reports.of(told, now.order, now.before),
             *(say(one) for one in ("robot", "a human", "rules", "abuse") if now.meant(one)),
             say("wait") if heard.intents == ("wait",) and alone else "",
             now.answers.booking() if now.meant("booking") else "",
             self._status(now) if now.meant("status") else "",
             *(now.answers.answer(asked, now.order, now.now) for asked in heard.answers),
+            self._no_promise(now, told),
             say("thanks")
             if now.meant("thanks") and not now.meant("done", "bye", "no") and alone
             else "",
+            say("taken", taken=heard.taken),
             say("dropped", names=heard.dropped),
-            say("words not understood", words=[f'"{one}"' for one in unheard]),
+            say("story not understood")
+            if len(unheard) > _A_STORY and not (heard.commands or heard.question)
+            else say("words not understood", words=[f'"{one}"' for one in unheard]),
         )
+
+    def _no_promise(self, now: Situation, told: Sequence[Outcome]) -> str:
+        """Say once in a reply that no dish is promised to be free of anything, and shorter the next time."""
+        noted = any(one.name == "add_allergy" and one.done for one in told)
+        about = ("allergens", "contents") if now.order.get("allergies") else ("allergens",)
+        if not noted and not any(asked.kind in about for asked in now.heard.answers):
+            return ""
+        whole = say("no promise")
+        return say("no promise again") if now.scene.said_before(whole) else whole
 
     def worth_saying(self, now: Situation) -> Sequence[Outcome]:
         """Which outcomes are told; an agent leaves out what it says otherwise in the same breath."""
@@ -273,6 +287,8 @@ class Policy(ABC):
         return say("not understood again" if _in_vain(now) else "not understood")
 
 
+_A_STORY = 2
+"""More pieces than these of a message that orders nothing are not named one by one."""
 _ONE_OF_A_KIND = frozenset({"set_customer", "set_fulfilment", "set_tip", "choose_payment"})
 _COMMON = frozenset({"set_customer", "add_allergy", "add_note", "call_person"})
 _TOLD = _COMMON | {"apply_coupon"}

@@ -42,6 +42,8 @@ class Refusals:
                 facts["group"] = "plain" if group in words_of("no nouns") else group
             case "choice_not_possible":
                 return say("choice_refused", **{"words": "that", **facts})
+            case "over_limit" if facts.get("what") == "tip" and not facts.get("limit"):
+                return say("over_limit no tip")
             case "not_found":
                 return say("not_found line")
             case "not_served_now":

@@ -5,7 +5,7 @@ from typing import Any
 
 from agents.telling import NO_PERSON_BY_PHONE
 from bella_vista.local.answers import Answers
-from bella_vista.local.english.sentences import joined, line_words, say
+from bella_vista.local.english.sentences import allergy_words, joined, line_words, say
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.scene import Outcome
 from state.allergens import families_of
@@ -48,9 +48,7 @@ class Reports:
         noted = [str(one.arguments.get("name")) for one in done if one.name == "add_allergy"]
         if noted:
             return joined(
-                say("allergy noted", noted=noted),
-                self._meaning(noted, order),
-                say("allergy no promise"),
+                say("allergy noted", noted=allergy_words(noted)), self._meaning(noted, order)
             )
         fields = [one.arguments for one in done if one.name in ("add_item", "change_item")]
         named = {str(one.get(key)).casefold() for one in fields for key in ("name", "line_id")}

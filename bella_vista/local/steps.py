@@ -1,7 +1,7 @@
 """What an order asks for next, whichever agent speaks: the guest may have gone on by himself on his page."""
 
 from bella_vista.local.answers import so_far
-from bella_vista.local.english.sentences import joined, line_words, say
+from bella_vista.local.english.sentences import allergy_words, joined, line_words, say
 from bella_vista.local.policy import Situation, ToolCall, call
 from bella_vista.local.reports import fulfilment_words, gets_it, warnings
 from bella_vista.local.topics import Topic
@@ -38,7 +38,7 @@ def reading(now: Situation) -> str:
     return joined(
         say("reading", lines=[line_words(line) for line in now.items]),
         fulfilment_words(order),
-        say("reading allergies", allergies=allergies),
+        say("reading allergies", allergies=allergy_words(allergies)),
         warnings(now.items),
         now.answers.not_mentioned(allergies),
         say("reading age", names=[line["name"] for line in now.items if line.get("minimum_age")]),

@@ -51,10 +51,9 @@ class GreeterPolicy(Policy):
             return ""
         if now.meant("no", "nothing") and not now.heard.answers:
             return say("later")
-        return joined(
-            say("hello") if now.heard.intents == ("greeting",) and not now.scene.outcomes else "",
-            wanted,
-        )
+        heard = now.heard
+        alone = heard.intents == ("greeting",) and not (heard.answers or heard.not_understood)
+        return joined(say("hello") if alone and not now.scene.outcomes else "", wanted)
 
     def confused(self, now: Situation) -> str:
         """A card number alone is no riddle."""

@@ -122,7 +122,8 @@ class OrderTakerPolicy(Policy):
             answered = any(
                 draft.op in ("set_fulfilment", "set_customer") for draft in now.heard.commands
             )
-            return not now.nothing_meant and (not added or answered)
+            lost = now.nothing_meant or now.meant("puzzled")
+            return not lost and (not added or answered)
         if _pays(now):
             return not _orders(now)  # they pay once they have everything
         # Another agent sent the guest back with words that are on the order already.
@@ -241,7 +242,7 @@ def _where_to(now: Situation) -> str:
     if reading is not None and reading.facts.get("why") == "below_minimum":
         return say("ask minimum")
     if now.topic is Topic.MINIMUM and now.meant("yes") and not now.heard.commands:
-        return say("ask wanted")
+        return say("ask wanted more")
     if now.topic is Topic.MINIMUM and now.meant("no", "nothing") and not now.heard.commands:
         return say("ask fulfilment")
     if now.topic in (Topic.ADDRESS, Topic.POSTCODE) and now.meant("no", "nothing"):

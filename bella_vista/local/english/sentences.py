@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from bella_vista.local.english.talking import blocks, words_of
+from bella_vista.local.english.talking import blocks, phrases_of, words_of
 from bella_vista.local.understanding.meaning import Question
+from state.allergens import families_of
 
 _FACT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _MOST, _MOST_WORDS = 6, 16
@@ -64,7 +66,8 @@ def ask(question: Question) -> str:
             elif group in words_of("no nouns") or group in question.possible:
                 facts["group"] = "plain"
         case "choice_not_possible":
-            facts["why"] = "most" if isinstance(facts.get("most"), int) else None
+            most = facts.get("most")
+            facts["why"] = "one" if most == 1 else "most" if isinstance(most, int) else None
         case "not_found":
             facts["why"] = "combo" if facts.get("combo") else None
         case "over_limit" | "not_possible":
@@ -108,6 +111,32 @@ def some(names: Sequence[str], join: str = "and") -> str:
     if left < 2 and kept <= _MOST:
         return listed(names, join)
     return listed([*names[:kept], "another one" if join == "or" else f"{number(left)} more"], join)
+
+
+def allergy_words(allergies: Sequence[str]) -> list[str]:
+    """Say what a guest has: an illness by its name, and foods as an allergy to them.
+
+    >>> allergy_words(["celiac", "tree nuts", "fish"])
+    ['celiac disease', 'an allergy to tree nuts and fish']
+    """
+    foods = [one for one in allergies if one not in _illnesses()]
+    ill = (_illnesses()[one] for one in allergies if one in _illnesses())
+    return [*dict.fromkeys(ill), *filter(None, [say("allergy to", foods=foods)])]
+
+
+def foods_of(allergies: Sequence[str]) -> list[str]:
+    """Return what a guest must not eat: "gluten" of somebody who has celiac disease.
+
+    >>> foods_of(["celiac", "tree nuts"])
+    ['gluten', 'tree nuts']
+    """
+    foods = (families_of(one) if one in _illnesses() else (one,) for one in allergies)
+    return [*dict.fromkeys(food for of_one in foods for food in of_one)]
+
+
+@cache
+def _illnesses() -> Mapping[str, str]:
+    return dict(line.split(": ") for line in blocks("sentences")["illnesses"])
 
 
 def number(count: int) -> str:
@@ -184,12 +213,15 @@ def line_words(line: Mapping[str, Any]) -> str:
     """Say one line of the order as it is shown."""
     words = [str(one) for one in line.get("modifications") or ()]
     without = [one.removeprefix("no ") for one in words if one.startswith("no ")]
-    details = [_placed(one) for one in words if not one.startswith("no ")]
+    ways = [one for one in words if one in phrases_of("before a dish")]
+    details = [_placed(one) for one in words if not one.startswith("no ") and one not in ways]
     details += [one if isinstance(one, str) else _part(one) for one in line.get("parts") or ()]
     if line.get("note"):
         details.append(say("note", note=line["note"]))
     return joined(
-        counted(int(line.get("quantity") or 1), str(line.get("name")), line.get("size")),
+        counted(
+            int(line.get("quantity") or 1), " ".join((*ways, str(line["name"]))), line.get("size")
+        ),
         f"with {listed(details)}" if details else "",
         f"without {listed(without, 'or')}" if without else "",
     )

@@ -147,11 +147,12 @@ class Understanding:
         intents: Small talk and single words that an agent acts on: ``yes``, ``no``, ``done``, ``greeting``,
             ``right``, ``thanks``, ``bye``, ``human``, ``robot``, ``cancel``, ``repeat``, ``order``, ``back``,
             ``status``, ``nothing``, ``place``, ``wait``, ``booking``, ``rules``, ``age``,
-            ``recorded``.
+            ``recorded``, ``puzzled``.
         question: What has to be asked back.
         settled: Whether the question that was pending has been answered.
         not_understood: The guest's words that are in no command and no question.
         dropped: What is not ordered after all, because it was not said which: "the Margherita".
+        taken: The likelier of two orders that were never chosen between, as they were asked about.
     """
 
     text: str
@@ -162,6 +163,7 @@ class Understanding:
     settled: bool = False
     not_understood: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
 
     @property
     def understood(self) -> bool:

@@ -7,7 +7,7 @@ from bella_vista.local.understanding.announcing import announce, announced_befor
 from bella_vista.local.understanding.changing import change, note_both
 from bella_vista.local.understanding.combos import change_part, change_parts
 from bella_vista.local.understanding.corrections import bring_back, only
-from bella_vista.local.understanding.grammar import AFTER_VERB, COMMA, NOTHING, ON, STOP
+from bella_vista.local.understanding.grammar import AFTER_VERB, COMMA, NOTHING, ON, OR, STOP
 from bella_vista.local.understanding.instead import in_place_of_another
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import (
@@ -33,7 +33,7 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         out.waiting[0].quantity = 0  # it is given up for what is named now
         out.settle(out.waiting[0])
         said.instead = False
-    if names_one(out, said):
+    if names_one(out, said) or _or_the_last(out, said):
         return
     if following and following[0].verb == "instead-of" and following[0].head is not None:
         said.instead = False  # what gives way is named
@@ -108,6 +108,17 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         item = out.add(out.make(said))
         if said.count is not None and said.count > 1:
             announce(out, item, said, following)
+
+
+def _or_the_last(out: Outcome, said: Said) -> bool:
+    """Leave it open which of two dishes is wanted: "a coke or a sprite"."""
+    last, names = out.items[-1] if out.items else None, out.index.names(said.mask)
+    if said.joint != OR or said.verb or last is None or last.line is not None or last.parts:
+        return False
+    if not last.names or {*names} & {*last.names}:
+        return False
+    last.words, last.names = f"{last.words} or {said.words}", (*last.names, *names)
+    return True
 
 
 def _within(out: Outcome, said: Said) -> bool:

@@ -57,7 +57,7 @@ class Offers:
         if words.find(pattern("asks sizes")) is None:
             return None
         subject, _ = self._subjects.find(cut(words, self._names), things)
-        return Asked("price", subject=subject) if subject is not None else None
+        return Asked("price", subject=subject)
 
 
 _NEAR = 5

@@ -25,7 +25,7 @@ class Paying:
     def take(self, words: Words, heard: Heard, order: OrderSeen, expects: str | None) -> Words:
         """Take it out of a clause and return what is left of it."""
         words = self._tip(words, heard, order, expects)
-        return _without_prices(self._pay(words, heard))
+        return _without_prices(self._pay(words, heard, expects))
 
     def coupon(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
         """Take out a code of the house, or ask about one that is none."""
@@ -271,8 +271,11 @@ class Paying:
         places = list(words.find_all(pattern("method alone")))
         return words.without(first, max((place.last for place in places), default=first))
 
-    def _pay(self, words: Words, heard: Heard) -> Words:
+    def _pay(self, words: Words, heard: Heard, expects: str | None) -> Words:
         bare = words.trimmed(words_of("around"))
+        if expects == "choice" and pattern("my phone").fullmatch(bare.said):
+            heard.wish(words, "choose_payment", method="card")
+            return words.part(0, 0)
         alone = pattern("pay alone").fullmatch(bare.said)
         found = words.find(pattern("pay")) if alone is None else None
         if alone is None and found is None:

@@ -67,7 +67,8 @@ class Questions:
             diet = self._diets.get(stem(keeps["diet"]))
             return Asked("diets", diet=diet) if diet is not None else None
         if pattern("asks may have").fullmatch(bare.said) is not None:
-            return Asked("allergens", aspect="without")
+            section = self._section_in(bare, cut(bare, self._names))
+            return Asked("allergens", subject=section, aspect="without")
         if not marked and (begins is None or begins.first > 0):
             return self._extreme(bare, things) if self._offers.names_extreme(bare) else None
         for read in self._readers():
@@ -97,6 +98,7 @@ class Questions:
             self._house,
             self._service,
             self._fact,
+            self._recommended,
             self._contents,
             self._had,
             self._about_dish,
@@ -257,6 +259,16 @@ class Questions:
             return None
         return Asked("facts", subject=best)
 
+    def _recommended(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Read a question for the house's favorites: the fact about them, if there is one."""
+        if pattern("asks recommended").fullmatch(words.said) is None:
+            return None
+        fact = next((key for key, near in self._facts.items() if stem("recommend") in near), None)
+        if fact is not None:
+            return Asked("facts", subject=fact)
+        section = self._section_in(words, cut(words, self._names))
+        return Asked("menu", subject=section, words="recommended")
+
     def _allergens(self, words: Words, things: Sequence[Item]) -> Asked | None:
         allergen = self._allergen_in(words)
         talks = words.find(pattern("asks allergen words")) is not None
@@ -308,6 +320,8 @@ class Questions:
             if at in of_names:
                 continue
             if token.stem in known or token.word in words_of("allergens"):
+                if [one.word for one in words.tokens[at + 1 : at + 2]] == ["free"]:
+                    continue  # "is there egg in the gluten free crust?"
                 return known.get(token.stem, token.word)
         free = words.find(pattern("asks free"))
         return free.match["what"] if free is not None and families_of(free.match["what"]) else None

@@ -274,6 +274,10 @@ class Settling:
         most = self._most(dish, str(facts.get("words") or ""))
         if most is not None:
             facts["most"] = most
+        if most == 1:
+            named = str(facts["words"]).split(", ")
+            facts["possible"] = [*named]
+            good = [one for one in good if one not in named]
         return good, beside, Question(bad.code, facts, self._draft(replace(item, changes=good)))
 
     def _gives_way(
@@ -296,7 +300,7 @@ class Settling:
         named = {stems(one) for one in words.split(", ")}
         for group in self._menu.groups(dish):
             choices = {stems(choice.name) for choice in group.choices}
-            if 1 < group.most < len(named) and named <= choices:
+            if group.most < len(named) and named <= choices:
                 return group.most
         return None
 

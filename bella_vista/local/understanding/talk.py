@@ -28,7 +28,7 @@ _SURE = (
 _WHOLE = (
     *_SURE[:12],
     *("place", "done", "right", "bye", "thanks", "no", "yes", "nothing", "repeat", "wait"),
-    *("back", "order"),
+    *("back", "order", "puzzled"),
 )
 """What else it may mean; some clauses mean several things."""
 

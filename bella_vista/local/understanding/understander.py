@@ -217,7 +217,7 @@ class _Hearing:
             words = self._without_aside(words, other.first)
             if not _content(words):
                 return
-        asked = self._house.questions.find(words, self._known)
+        asked = self._asked_alike(words) or self._house.questions.find(words, self._known)
         if (asked is None or asked.kind == "facts") and words.said.startswith(_ASKS_YOU):
             dishes = any(piece.dishes for piece in cut(words, self._house.names))
             if not dishes and self._house.statements.address(words) is not None:
@@ -257,6 +257,16 @@ class _Hearing:
             self._left.append(_PAUSE)
         self._gap = False
         self._left.extend(words.tokens)
+
+    def _asked_alike(self, words: Words) -> Asked | None:
+        """Read the question before about another dish: "is the risotto ok, and what about the stew?"."""
+        if not self._answers or self._answers[-1].kind not in _CONDITIONS:
+            return None
+        if pattern("and that").fullmatch(words.said) is None or "about" not in words.said.split():
+            return None
+        named = [piece.dishes for piece in cut(words, self._house.names) if piece.dishes]
+        alike = len(named) == 1 and len(named[0]) == 1
+        return replace(self._answers[-1], subject=named[0][0]) if alike else None
 
     def _is_bare(self, words: Words) -> bool:
         """Whether nothing of an order is said: an answer to what was asked of something else."""

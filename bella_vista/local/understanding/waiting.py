@@ -64,14 +64,16 @@ def _becomes_part(outcome: Outcome, item: Item, combo: Combo, said: Said) -> boo
 
 
 def _named_after_all(outcome: Outcome, item: Item, said: Said) -> bool:
-    """Whether a dish is named where only its kind was before: "a pizza", "a large Diavola"."""
+    """Whether a dish is named where only its kind was before: "a doner", "the chicken doner"."""
     dish = outcome.kitchen.dish(item.name)
     names = outcome.index.names(said.mask)
     if dish is None or len(names) != 1 or names[0] == item.name or said.joint == AND:
         return False
-    kind = stems(dish.section)
+    kind, narrower = stems(dish.section), {*stems(names[0])}
     other = outcome.kitchen.dish(names[0])
-    generic = any(stems(name) == kind for name in (dish.name, *dish.aliases))
+    generic = any(
+        stems(name) == kind or {*stems(name)} < narrower for name in (dish.name, *dish.aliases)
+    )
     return generic and other is not None and other.section == dish.section
 
 

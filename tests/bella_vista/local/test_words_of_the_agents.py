@@ -116,6 +116,10 @@ def test_every_refusal_has_a_sentence_for_guests(
             "a Latte with oat milk and 3 shots without foam",
         ),
         (
+            {"name": "Latte", "size": "grande", "modifications": ["iced", "oat"]},
+            "a grande iced Latte with oat",
+        ),
+        (
             {"name": "Deal", "parts": ["Cola", "small Marinara"]},
             "a Deal with Cola and small Marinara",
         ),
