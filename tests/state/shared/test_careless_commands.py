@@ -100,7 +100,7 @@ async def test_parts_that_are_no_texts_are_refused_before_they_disturb_others(
     method = {"touched": "touches", "changed": "changes"}[where]
 
     with pytest.raises(TypeError, match=f"{method} of careless returned {kind}"):
-        await shared.apply(Careless(**{where: parts}), actor="judge")
+        await shared.apply(Careless.model_validate({where: parts}), actor="judge")
 
     assert shared.version == 0
     await shared.apply(Score(name="ann"), actor="judge", seen=0)
