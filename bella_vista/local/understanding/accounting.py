@@ -330,7 +330,9 @@ class Accounting:
             return "" if said.head is not None or said.verb == "remove" else None
         for option in said.options:
             if not any(
-                self.held.made_with(thing, option) for line in gone for thing in line.before
+                self.held.made_with(thing, option) or only_called(line, option)
+                for line in gone
+                for thing in line.before
             ):
                 return option.words
         if said.count is not None and not said.half:

@@ -46,8 +46,8 @@ class Kitchen:
             try:
                 self._menu.choose(dish, any_size(dish), [one, other, *fillers])
             except ChoiceMissing as error:
-                filler = self._filler(str(error.facts.get("group")))
-                if filler is None or filler in fillers:
+                filler = self._filler(str(error.facts.get("group")), [one, other, *fillers])
+                if filler is None:
                     return False
                 fillers.append(filler)
             except OrderError:
@@ -215,8 +215,8 @@ class Kitchen:
             try:
                 chosen = self._menu.choose(dish, any_size(dish), [words, *fillers])
             except ChoiceMissing as error:
-                filler = self._filler(str(error.facts.get("group")))
-                if filler is None or filler in fillers:
+                filler = self._filler(str(error.facts.get("group")), [words, *fillers])
+                if filler is None:
                     return "fits"
                 fillers.append(filler)
             except Ambiguous:
@@ -230,11 +230,14 @@ class Kitchen:
                 self._made[dish.name, words] = tuple(meant)
                 return "changes" if len(chosen) > len(fillers) else "fits"
 
-    def _filler(self, group: str) -> str | None:
-        """Return any choice of a group, to see past what is missing."""
+    def _filler(self, group: str, besides: Sequence[str]) -> str | None:
+        """Return another choice of a group, to see past what is missing: "choose: 2" needs two."""
         found = self._menu.options.get(group)
-        choices = found.choices if found else ()
-        return next((choice.name for choice in choices if choice.available), None)
+        chosen = {*map(stems, besides)}
+        for choice in found.choices if found else ():
+            if choice.available and chosen.isdisjoint(map(stems, (choice.name, *choice.aliases))):
+                return choice.name
+        return None
 
 
 def any_size(dish: Dish) -> str | None:

@@ -255,7 +255,6 @@ def _told(said: Said, bit: int, *, there: bool, had: int) -> Iterator[int]:
         if one.few or (one is said.become and one.count is None and said.count is None):
             yield _ANY
         elif there and (one.partial or one.definite) and not one.more and one is said:
-            count = one.count or 0
-            yield count if one.partial and count > had > 0 else 0
+            yield one.count if one.partial and one.count and one.count > had > 0 else 0
         else:
             yield one.count or said.count or 1
