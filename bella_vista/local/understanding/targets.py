@@ -38,7 +38,7 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
 
 def several(said: Said, items: Sequence[Item]) -> bool:
     """Whether only one of several is meant, and it was not said which."""
-    if len(items) < 2 or said.ref in ("all", "whole", "them", "rest"):
+    if len(items) < 2 or said.ref in ("all", "whole", "them", "rest", "having"):
         return False
     return not said.plural or said.count is not None
 
@@ -62,6 +62,11 @@ def _described(outcome: Outcome, said: Said, items: list[Item]) -> list[Item]:
 
 def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -> list[Item]:
     items = things
+    every = said.ref in _EVERY and said.verb == "remove"
+    if said.ref == "having" or (every and said.options):
+        found = outcome.having(things, said.options)
+        said.options = [] if found else said.options
+        return found
     if tells and said.options and said.ref != "it":
         items = outcome.described(things, said.options)
         if said.ref == "one" and said.definite and not items:
