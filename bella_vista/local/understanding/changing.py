@@ -28,6 +28,8 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.penalty += NO_EFFECT
         return
     become.more = become.more or said.more  # "one more shot in it"
+    if become is said and said.inside:
+        out.penalty += NO_EFFECT  # "swap the ham in the panino": and for what?
     within = said.verb == "swap" and said.options and said.head is None
     if out.waiting and said.ref == "it" and become is not said and not (out.items or become.head):
         if of_asked(out, become):
@@ -39,7 +41,7 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if said.within and become is not said and change_part(out, said, become):
         return  # "make the cola in the meal large"
     swaps = said.verb == "swap" and become is not said and (become.options or become.head)
-    if swaps and said.head is None and said.options:
+    if swaps and said.options and (said.head is None or said.inside):
         _swap_option(out, said, become)
         return
     if said.on and said.head is None and not said.ref:
@@ -194,6 +196,8 @@ def _swap_option(out: Outcome, said: Said, become: Said) -> None:
     if become.head is not None:  # "change the bun to brioche on the cheeseburger"
         things = out.named(become.mask, things)
         become = replace(become, head=None)
+    elif said.head is not None:  # "change the pork in the ramen to tofu"
+        things = out.named(said.mask, things)
     if said.size is not None:
         things = sized(out, things, said.size.words) or things
     having = [i for i in things if old.kind != "group" and out.has(i, old.words)]

@@ -110,6 +110,7 @@ class Said:
         ahead: A size that the next part of a combo is to have.
         ends: Where the last size or option of it ends.
         lines: The lines of the order that are meant.
+        inside: Whether its options are in what is named next: "swap the ham in the panino".
         recounts: Whether it says how many of it there are to be in the end: "four churros total".
         within: The combos of which it is a part: "the coke in the combo".
         written_over: The places of words that gave way to later ones though nobody took them back.
@@ -162,6 +163,7 @@ class Said:
     ahead: Entity | None = None
     lines: tuple[str, ...] = ()
     within: int = 0
+    inside: bool = False
     recounts: bool = False
     written_over: list[int] = field(default_factory=list)
     options: list[Option] = field(default_factory=list)
@@ -564,7 +566,10 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             to.each = True
         case "note":
             to.notes.append(edge.words)
-        case "on" if now.verb not in ("swap", "change"):
+        case "on" if now.verb == "swap":
+            named = now.head or now.become
+            now.inside = now.inside or (bool(now.options) and not named)
+        case "on" if now.verb != "change":
             if now.head is None and not now.ref and now.become is None and now.options:
                 _put_on(now)
         case "free":
