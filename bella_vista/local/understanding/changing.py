@@ -149,6 +149,10 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
             out.not_found(replace(become, words=become.options[0].entity.words))
             return  # "no olives on anything", and there are none
         found = able or found
+    if become.head is not None and said.ref in ("all", "whole") and become.count:
+        for item in found[1:]:  # "replace everything with two lasagnas"
+            out.take_off(item, None)
+        found = found[:1]
     if said.instead and said.on and become.options:
         out.leaves_other(become.options, found)  # "put the egg on the melt instead"
     which = count is None or said.ref == "of-them"
@@ -170,6 +174,7 @@ def _nothing_to_change(out: Outcome, said: Said, become: Said) -> None:
     if said.head is not None and (said.on or (said.verb == "change" and not said.definite)):
         # "Make one latte decaf", where there is none: it is ordered.
         out.penalty += 1.0 if not said.on else NEW_THOUGH_THERE if out.things else 0.0
+        out.penalty += NOT_THERE if said.ref == "all" and out.there else 0.0  # "both pizzas"
         words = set(stems(said.words))
         if said.definite and any(words <= set(stems(one.name or "")) for one in out.there):
             out.penalty += NEW_THOUGH_THERE  # the one that is there is meant
