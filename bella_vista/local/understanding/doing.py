@@ -64,6 +64,7 @@ from bella_vista.local.understanding.states import (
     Act,
     State,
     follows,
+    subject_begins,
 )
 
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
@@ -139,10 +140,15 @@ class Doing:
         ):
             verb = "change"
         if not verb and state[OP] == "remove" and self._open(state):
-            if state[JOINT] in (AND, COMMA, OR, NOTHING) and edge.does not in (
-                "a",
-                "number",
-                "more",
+            if (
+                state[JOINT] in (AND, COMMA, OR, NOTHING)
+                and edge.does
+                not in (
+                    "a",
+                    "number",
+                    "more",
+                )
+                and not subject_begins(state)
             ):
                 verb, cost = "remove", cost + KEPT_REMOVING
             elif state[JOINT] in (AND, COMMA):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.lattice import Edge
 
 (
@@ -87,3 +88,14 @@ def described_just_now(state: State) -> bool:
 def follows(state: State, does: str) -> bool:
     """Whether the words just before are of a class."""
     return state[STEPS] is not None and bool(state[STEPS][0].edge.does == does)
+
+
+def subject_begins(state: State) -> bool:
+    """Whether another sentence began after the last joint: "lose the fries, we are sharing the rings"."""
+    steps = state[STEPS]
+    while steps is not None and steps[0].edge.does not in ("comma", "and", "or"):
+        edge, before = steps[0].edge, steps[1]
+        if edge.does == "filler" and words_of("subjects").issuperset(edge.words.split()):
+            return True
+        steps = before
+    return False

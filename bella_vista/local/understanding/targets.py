@@ -25,6 +25,8 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
         items = _pointed_at(outcome, said, things, tells)
     else:
         last = [outcome.last] if outcome.last is not None else []
+        if said.size is not None and said.verb in _TAKING:
+            last = sized(outcome, things, said.size.words)  # "forget the footlong"
         items = outcome.made_with(things, said.options) if said.options else last
         items = items or (last if said.verb == "change" else [])
         source = last[0].source if last else None
