@@ -121,6 +121,11 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
     if said.ref == "it" and outcome.spoken is None and asked:
         return asked[-1:]  # "how hot is the madras? Swap it for a korma"
     last = [outcome.last] if outcome.last in items and outcome.last else items[-1:]
+    if said.ref == "it" and outcome.spoken is None and become and said.become is not None:
+        kind = outcome.section(outcome.make(said.become))
+        same = [item for item in items if outcome.section(item) == kind != ""]
+        if same and not any(item in same for item in last):
+            return same  # "swap it for a korma": the curry, not the bread
     about = said.become if said.become is not None else said
     if said.ref == "it" and outcome.spoken is None and about.head is None and about.described:
         able = [item for item in items if outcome.able(item, about)]
