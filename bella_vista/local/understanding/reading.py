@@ -72,6 +72,7 @@ class Said:
         article: Whether "a" is all that was said of how many.
         few: Whether a number that is none was said.
         size: The size.
+        compared: Whether the size was only compared: "a bigger one".
         head: What it is, in the menu's names.
         words: The guest's words for what it is.
         mask: The dishes it may be.
@@ -126,6 +127,7 @@ class Said:
     article: bool = False
     few: bool = False
     size: Entity | None = None
+    compared: bool = False
     head: Entity | None = None
     words: str = ""
     mask: int = 0
@@ -535,6 +537,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 now.partial = True
         case "size":
             to.size, to.ends = edge.entity, edge.end
+            to.compared = edge.words in words_of("larger") | words_of("smaller")
         case "option":
             option = _option(edge.entity, act.value)
             option.place = act.first
