@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.lattice import Edge
+from state.menu.words import stem
 
 (
     COST,
@@ -76,6 +77,15 @@ def just_named(state: State) -> bool:
     """Whether "the" and a name stand just before: "on the veggie one"."""
     named, before = state[STEPS]
     return named.edge.does == "dish" and before is not None and before[0].edge.does == "the"
+
+
+def several_named(state: State) -> bool:
+    """Whether what was named last was several: "the teas, one without ice"."""
+    steps = state[STEPS]
+    while steps is not None and steps[0].edge.does in IDLE:
+        steps = steps[1]
+    word = steps[0].edge.words.split()[-1:] if steps is not None else []
+    return any(one.endswith("s") and stem(one) != one for one in word)
 
 
 def described_just_now(state: State) -> bool:
