@@ -103,7 +103,7 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
             about = said.become if said.become is not None else said
             able = [item for item in outcome.there if outcome.able(item, about)]
             if said.ref == "of-them" and not many and not outcome.items and about.described:
-                if len(able) > 1 and outcome.spoken is None:
+                if len(able) > 1:
                     return able  # it was not said which of them
             return many[-1:] or items[-1:]
         return many[-1:] if many and many[-1] is items[-1] else items
