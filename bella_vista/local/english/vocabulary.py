@@ -21,6 +21,7 @@ EVERYDAY = words_of("everyday", _IN)
 OFTEN_MISSPELT = sorted(words_of("misspelt", _IN))
 COMPOUNDS = phrases_of("compounds", _IN)
 VESSELS = words_of("vessels", _IN)
+DRINKS = words_of("drinks", _IN)
 COMMON = (
     FOODS
     | words_of("common", _IN)

@@ -71,6 +71,8 @@ class Accounting:
             points = one.more and one.become is None and (one.head or one.ref)
             if points and not any(line.waits or line.quantity > line.had for line in lines):
                 lost.append(told_of(one, said[at + 1 :], tokens))
+            if one.more and one.kept:
+                lost.append(told_of(one, said[at + 1 :], tokens))  # "another one the way it was"
             if (word := self._of_several(one, said[at + 1 :], lines, tokens)) is not None:
                 lost.append(word)
             if at and _only_a_number(one) and _removes(said[at - 1]):

@@ -29,7 +29,7 @@ from bella_vista.local.understanding.waiting import (
 )
 from state.menu.words import stems
 
-_SUCH = ("of-them", "same", "again")
+_SUCH = ("of-them", "same", "again", "it")
 """What "another one" may be of."""
 _LIKE_A_DISH = 1.2
 """What it costs to take the name of a dish that is on the order for an option."""

@@ -28,6 +28,8 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.penalty += NO_EFFECT
         return
     become.more = become.more or said.more  # "one more shot in it"
+    if become is said and said.inside:
+        out.penalty += NO_EFFECT  # "swap the ham in the panino": and for what?
     within = said.verb == "swap" and said.options and said.head is None
     if out.waiting and said.ref == "it" and become is not said and not (out.items or become.head):
         if of_asked(out, become):
@@ -39,7 +41,7 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if said.within and become is not said and change_part(out, said, become):
         return  # "make the cola in the meal large"
     swaps = said.verb == "swap" and become is not said and (become.options or become.head)
-    if swaps and said.head is None and said.options:
+    if swaps and said.options and (said.head is None or said.inside):
         _swap_option(out, said, become)
         return
     if said.on and said.head is None and not said.ref:
@@ -148,6 +150,10 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
             out.not_found(replace(become, words=become.options[0].entity.words))
             return  # "no olives on anything", and there are none
         found = able or found
+    if become.head is not None and said.ref in ("all", "whole") and become.count:
+        for item in found[1:]:  # "replace everything with two lasagnas"
+            out.take_off(item, None)
+        found = found[:1]
     if said.instead and said.on and become.options:
         out.leaves_other(become.options, found)  # "put the egg on the melt instead"
     which = count is None or said.ref == "of-them"
@@ -169,6 +175,7 @@ def _nothing_to_change(out: Outcome, said: Said, become: Said) -> None:
     if said.head is not None and (said.on or (said.verb == "change" and not said.definite)):
         # "Make one latte decaf", where there is none: it is ordered.
         out.penalty += 1.0 if not said.on else NEW_THOUGH_THERE if out.things else 0.0
+        out.penalty += NOT_THERE if said.ref == "all" and out.there else 0.0  # "both pizzas"
         words = set(stems(said.words))
         if said.definite and any(words <= set(stems(one.name or "")) for one in out.there):
             out.penalty += NEW_THOUGH_THERE  # the one that is there is meant
@@ -195,6 +202,8 @@ def _swap_option(out: Outcome, said: Said, become: Said) -> None:
     if become.head is not None:  # "change the bun to brioche on the cheeseburger"
         things = out.named(become.mask, things)
         become = replace(become, head=None)
+    elif said.head is not None:  # "change the pork in the ramen to tofu"
+        things = out.named(said.mask, things)
     if said.size is not None:
         things = sized(out, things, said.size.words) or things
     having = [i for i in things if old.kind != "group" and out.has(i, old.words)]

@@ -39,6 +39,7 @@ from bella_vista.local.understanding.states import (
     described_just_now,
     follows,
     just_named,
+    several_named,
 )
 from state.menu.words import stem, stems
 
@@ -124,6 +125,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "adjoining": lambda _, s, e: (
         s[JOINT] == NOTHING
         and s[HEAD] > 0
+        and not several_named(s)
         and (
             just_named(s)
             or not (s[SAID] or s[SIZE])

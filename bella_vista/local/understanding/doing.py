@@ -64,6 +64,7 @@ from bella_vista.local.understanding.states import (
     Act,
     State,
     follows,
+    subject_begins,
 )
 
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
@@ -141,10 +142,15 @@ class Doing:
         ):
             verb = "change"
         if not verb and state[OP] == "remove" and self._open(state):
-            if state[JOINT] in (AND, COMMA, OR, NOTHING) and edge.does not in (
-                "a",
-                "number",
-                "more",
+            if (
+                state[JOINT] in (AND, COMMA, OR, NOTHING)
+                and edge.does
+                not in (
+                    "a",
+                    "number",
+                    "more",
+                )
+                and not subject_begins(state)
             ):
                 verb, cost = "remove", cost + KEPT_REMOVING
             elif state[JOINT] in (AND, COMMA):
@@ -365,9 +371,12 @@ class Doing:
         if state[OP] == "remove" and state[SAID] and state[JOINT] == AFTER_VERB and not state[VERB]:
             return None  # "remove the olives and put ham on it"
         pend = state[PEND]
+        resized = state[OP] in CHANGING and state[SIZE] and state[HEAD] < 0 and not pend
         denied = state[NEG] or pend[:1] == (("no", ""),)
         own = entity.own | self.chosen.get(entity.number, 0)
-        cost = 0.0
+        cost = 0.3 if resized else 0.0  # "make the small one medium": rather of another size
+        if state[OP] == "instead-of" and state[JOINT] == STOP:
+            cost = UNSIZED + NOT_IN_IT  # "not all over. Ham on the other half": of the pizza
         if state[JOINT] == ON and state[HEAD] and follows(state, "the"):
             cost = 0.3  # "no tomato on the burger": rather a thing than a burger sauce
         if denied and not pend and state[JOINT] not in (OR, AND, COMMA, NOTHING, THE):
@@ -564,6 +573,8 @@ class Doing:
         if edge.does == "number" and state[SAID] > 0:
             # "The small one should be large and the large one small", "half caf and two splenda".
             cost = 0.6 if edge.words == "one" else 0.3
+        if edge.does == "option" and state[SIZE] and not state[FLAGS] & TURNED:
+            cost = 0.3  # "make the small one medium": rather of another size
         if edge.does == "dish" and follows(state, "all"):
             cost = 1.0  # "make both coffees large"
         if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:

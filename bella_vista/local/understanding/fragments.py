@@ -86,6 +86,9 @@ def again(out: Outcome, said: Said) -> None:
         # "One of the wraps as a bowl and another one without beans": one of those that are there.
         out.change_each(replace(said, head=None, more=False), [source], said.count or 1)
         return
+    able = [item for item in out.things if out.able(item, said)]
+    if last is not None and able and last not in able and said.ref == "it":
+        last = able[-1]  # "one more like that, but with tofu"
     if last is not None:
         all_of_them = said.ref == "same" and not said.more
         count = said.count or (last.quantity if all_of_them else None)
@@ -161,14 +164,17 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     out.make_plain(item, said)
     if not said.described:
         if said.count is None:
-            out.penalty += 0.8 if said.ref == "one" else 0.0
+            # "Honey butter on one": one of the two.
+            alone = LOOSE if said.joint == ON and (item.quantity or 1) > 1 else 0.8
+            out.penalty += alone if said.ref == "one" else 0.0
             return True
         if said.count == item.quantity or not item.counted or said.correct or said.ref != "one":
             item.quantity = said.count
             return True
         return False
-    if item.copied and said.joint == BUT and said.count is None:
-        out.change(item, said)  # "another lemonade but the large"
+    differs = said.joint == AND and not said.ref and len(item.changes) > item.yielding
+    if item.copied and (differs or said.joint == BUT) and said.count is None:
+        out.change(item, said)  # "another lemonade but the large", "the same but decaf and a tall"
         return True
     several = (item.quantity or 1) > 1
     number = said.count

@@ -88,6 +88,7 @@ RULES = """
   any          all        -                  begin ref               after   begin.all
   any          whole      -                  begin ref               after   begin.whole
   before       whole      -                  ref                     after   0.4
+  any          having     dropping           begin ref               after   begin.all
   any          same       -                  begin ref               after   begin.ref
   before       same       pointed            ref                     after   0.1
   before       same       -                  ref                     after   0.4

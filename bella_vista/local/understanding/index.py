@@ -369,6 +369,12 @@ class Index:
                         for way in ((*words, *kind), (*kind, *words)):
                             if kind[0] not in words and way not in self._meant:
                                 self._name(way, entity, _exact(words))
+        if not any(meant.whole for meant in self._meant.get(_DRINK, ())):
+            head = self._entity("head", "drink")  # all the sections of them: "both drinks"
+            for section in self._menu.sections:
+                if not _DRINKS.isdisjoint(stems(" ".join((section.name, *section.aliases)))):
+                    head.mask |= sum({self._bits[dish.name] for dish in section.dishes})
+            self._name(_DRINK if head.mask else (), head, 0.9)
         if self._menu.combos:
             head = self._entity("head", "combo")
             head.mask = self.combos
@@ -765,6 +771,8 @@ _BESIDE = frozenset(("and", "with", "in", "on"))
 _PASSED_OVER = frozenset(("a", "of", "the", "an", "de"))
 _ADDED = frozenset(("and", "n"))
 _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "menu"))
+_DRINK = stems("drink")
+_DRINKS = frozenset(stems(" ".join(vocabulary.DRINKS)))
 _NO_KIND = frozenset(
     stem(word) for word in "add on choice extra option style side way kind".split()
 )

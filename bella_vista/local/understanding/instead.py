@@ -1,13 +1,11 @@
 """One thing in the place of another: "a caprese instead of the margherita"."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bella_vista.local.understanding.combos import change_part
 from bella_vista.local.understanding.items import Item
-from bella_vista.local.understanding.outcome import (
-    NOT_THERE,
-    Outcome,
-)
+from bella_vista.local.understanding.outcome import NEW_THOUGH_THERE, NOT_THERE, Outcome
 from bella_vista.local.understanding.reading import Said
 from bella_vista.local.understanding.targets import targets
 
@@ -94,6 +92,11 @@ def in_place_of_another(out: Outcome, said: Said) -> None:
         same = [one for one in out.there if out.section(one) == out.section(item) != ""]
         if not same and _in_place_of_a_part(out, item):
             return
+        if not same and any(out.kitchen.made(one.name, said.words) for one in out.there):
+            out.penalty += NEW_THOUGH_THERE  # "hash browns instead", of a breakfast with potatoes
+        if not same and item.name and len(out.there) > 1 and out.spoken is None:
+            if out.ask_which(replace(said, become=said, head=None), out.there):
+                return
         old = next(iter((same or out.there or out.items)[-1:]), None)
     named = said.described and out.named(out.mask(item) or said.mask, [old] if old else [])
     if old is not None and 0 < old.gone < (old.quantity or 1) and not named:

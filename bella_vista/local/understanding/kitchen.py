@@ -108,7 +108,7 @@ class Kitchen:
             return True
         return any(
             said == stems(heading)
-            for group in self._menu.groups(dish)
+            for group in self._menu.options.values()  # cheddar is a cheese, of whatever dish
             if any(choice.name == chosen for choice in group.choices)
             for heading in (group.name, *group.aliases)
         )

@@ -197,6 +197,12 @@ def _set_right(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
     if (old := _outdone(out, said, there)) is not None:
         out.change(old, said)
         return True
+    if said.compared and said.size is not None and said.number in (None, 1):
+        smaller = [item for item in there if item not in sized(out, there, said.size.words)]
+        if len(smaller) == 1:  # "a bigger lemonade"
+            fresh = replace(said, head=None, count=None, article=False)
+            out.change_each(fresh, smaller, said.number)
+            return True
     fewer = said.exact and said.count is not None and said.count < (there[-1].quantity or 1)
     taken_back = said.correct or said.after_all or fewer
     resized = said.after_all and said.size is not None

@@ -217,6 +217,18 @@ class Outcome:
             item for item in items if all(self.has(item, one.entity.words) for one in options)
         ]
 
+    def having(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
+        """Return the things that hold one of some options: "whatever has egg on it"."""
+        return [
+            item
+            for item in items
+            if any(
+                self.has(item, one.entity.words)
+                and not self._made_with(item, replace(one, no=True))
+                for one in options
+            )
+        ]
+
     def called(self, items: Sequence[Item], words: str) -> list[Item]:
         """Return the things whose names hold some words."""
         said = set(stems(words))

@@ -35,7 +35,11 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
     for first in range(1, len(words.tokens)):
         if words.tokens[first - 1].word not in words_of("points"):
             continue
-        runs = [*_runs(words, first), *_words_of_names(words, first, known)]
+        runs = [
+            *_runs(words, first),
+            *_words_of_names(words, first, known),
+            *_ones_with(words, first),
+        ]
         best: dict[tuple[int, tuple[str, ...]], Edge] = {}
         for run in runs:
             edge = _meant(words, first, run, known, index, kitchen)
@@ -61,6 +65,19 @@ def _runs(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:
                     open_runs.append((*run, edge))
 
 
+def _ones_with(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:
+    """Return "one" with what stands behind it: "the one on wheat", "the one with ham"."""
+    for one in words.edges[first]:
+        if one.does != "one" or one.words not in ("one", "ones"):
+            continue
+        for joint in words.edges[one.end] if one.end < len(words.tokens) else ():
+            if joint.does not in ("with", "on") or joint.end >= len(words.tokens):
+                continue
+            for named in words.edges[joint.end]:
+                if named.does == "option" and named.whole:
+                    yield one, named
+
+
 def _words_of_names(
     words: Lattice, first: int, known: Sequence[Item]
 ) -> Iterator[tuple[Edge, ...]]:
@@ -84,7 +101,7 @@ def _meant(
     kitchen: Kitchen,
 ) -> Edge | None:
     """Return what a run of names means, where it is one thing on the order."""
-    one = run[-1] if run[-1].does == "one" else None
+    one = next((edge for edge in run if edge.does == "one"), None)
     named = [edge for edge in run if edge.does != "one"]
     if one is None and len(named) == 1:
         is_made = _removed(words, first) and _made_of(named[0], known, index, kitchen)
@@ -94,7 +111,7 @@ def _meant(
         return None
     fits = [(_fit(item, named, known, index, kitchen), item) for item in known]
     best = min((fit for fit, _ in fits if fit is not None), default=None)
-    if best is None:
+    if best is None or (run[0] is one and best):
         return None
     found = [item for fit, item in fits if fit == best]
     several = one is not None and one.words == "ones"

@@ -72,6 +72,7 @@ class Said:
         article: Whether "a" is all that was said of how many.
         few: Whether a number that is none was said.
         size: The size.
+        compared: Whether the size was only compared: "a bigger one".
         head: What it is, in the menu's names.
         words: The guest's words for what it is.
         mask: The dishes it may be.
@@ -110,6 +111,7 @@ class Said:
         ahead: A size that the next part of a combo is to have.
         ends: Where the last size or option of it ends.
         lines: The lines of the order that are meant.
+        inside: Whether its options are in what is named next: "swap the ham in the panino".
         recounts: Whether it says how many of it there are to be in the end: "four churros total".
         within: The combos of which it is a part: "the coke in the combo".
         written_over: The places of words that gave way to later ones though nobody took them back.
@@ -125,6 +127,7 @@ class Said:
     article: bool = False
     few: bool = False
     size: Entity | None = None
+    compared: bool = False
     head: Entity | None = None
     words: str = ""
     mask: int = 0
@@ -162,6 +165,7 @@ class Said:
     ahead: Entity | None = None
     lines: tuple[str, ...] = ()
     within: int = 0
+    inside: bool = False
     recounts: bool = False
     written_over: list[int] = field(default_factory=list)
     options: list[Option] = field(default_factory=list)
@@ -538,6 +542,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 now.partial = True
         case "size":
             to.size, to.ends = edge.entity, edge.end
+            to.compared = edge.words in words_of("larger") | words_of("smaller")
         case "option":
             option = _option(edge.entity, act.value)
             option.place = act.first
@@ -569,7 +574,10 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             to.each = True
         case "note":
             to.notes.append(edge.words)
-        case "on" if now.verb not in ("swap", "change"):
+        case "on" if now.verb == "swap":
+            named = now.head or now.become
+            now.inside = now.inside or (bool(now.options) and not named)
+        case "on" if now.verb != "change":
             if now.head is None and not now.ref and now.become is None and now.options:
                 _put_on(now)
         case "free":

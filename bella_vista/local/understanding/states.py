@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.lattice import Edge
+from state.menu.words import stem
 
 (
     COST,
@@ -77,6 +79,15 @@ def just_named(state: State) -> bool:
     return named.edge.does == "dish" and before is not None and before[0].edge.does == "the"
 
 
+def several_named(state: State) -> bool:
+    """Whether what was named last was several: "the teas, one without ice"."""
+    steps = state[STEPS]
+    while steps is not None and steps[0].edge.does in IDLE:
+        steps = steps[1]
+    word = steps[0].edge.words.split()[-1:] if steps is not None else []
+    return any(one.endswith("s") and stem(one) != one for one in word)
+
+
 def described_just_now(state: State) -> bool:
     """Whether "a" and a choice or a size stand just before: "a strawberry one"."""
     told, before = state[STEPS]
@@ -87,3 +98,14 @@ def described_just_now(state: State) -> bool:
 def follows(state: State, does: str) -> bool:
     """Whether the words just before are of a class."""
     return state[STEPS] is not None and bool(state[STEPS][0].edge.does == does)
+
+
+def subject_begins(state: State) -> bool:
+    """Whether another sentence began after the last joint: "lose the fries, we are sharing the rings"."""
+    steps = state[STEPS]
+    while steps is not None and steps[0].edge.does not in ("comma", "and", "or"):
+        edge, before = steps[0].edge, steps[1]
+        if edge.does == "filler" and words_of("subjects").issuperset(edge.words.split()):
+            return True
+        steps = before
+    return False

@@ -25,6 +25,8 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
         items = _pointed_at(outcome, said, things, tells)
     else:
         last = [outcome.last] if outcome.last is not None else []
+        if said.size is not None and said.verb in _TAKING:
+            last = sized(outcome, things, said.size.words)  # "forget the footlong"
         items = outcome.made_with(things, said.options) if said.options else last
         items = items or (last if said.verb == "change" else [])
         source = last[0].source if last else None
@@ -38,7 +40,7 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
 
 def several(said: Said, items: Sequence[Item]) -> bool:
     """Whether only one of several is meant, and it was not said which."""
-    if len(items) < 2 or said.ref in ("all", "whole", "them", "rest"):
+    if len(items) < 2 or said.ref in ("all", "whole", "them", "rest", "having"):
         return False
     return not said.plural or said.count is not None
 
@@ -62,6 +64,11 @@ def _described(outcome: Outcome, said: Said, items: list[Item]) -> list[Item]:
 
 def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -> list[Item]:
     items = things
+    every = said.ref in _EVERY and said.verb == "remove"
+    if said.ref == "having" or (every and said.options):
+        found = outcome.having(things, said.options)
+        said.options = [] if found else said.options
+        return found
     if tells and said.options and said.ref != "it":
         items = outcome.described(things, said.options)
         if said.ref == "one" and said.definite and not items:
@@ -96,7 +103,7 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
             about = said.become if said.become is not None else said
             able = [item for item in outcome.there if outcome.able(item, about)]
             if said.ref == "of-them" and not many and not outcome.items and about.described:
-                if len(able) > 1 and outcome.spoken is None:
+                if len(able) > 1:
                     return able  # it was not said which of them
             return many[-1:] or items[-1:]
         return many[-1:] if many and many[-1] is items[-1] else items
@@ -114,6 +121,11 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
     if said.ref == "it" and outcome.spoken is None and asked:
         return asked[-1:]  # "how hot is the madras? Swap it for a korma"
     last = [outcome.last] if outcome.last in items and outcome.last else items[-1:]
+    if said.ref == "it" and outcome.spoken is None and become and said.become is not None:
+        kind = outcome.section(outcome.make(said.become))
+        same = [item for item in items if outcome.section(item) == kind != ""]
+        if same and not any(item in same for item in last):
+            return same  # "swap it for a korma": the curry, not the bread
     about = said.become if said.become is not None else said
     if said.ref == "it" and outcome.spoken is None and about.head is None and about.described:
         able = [item for item in items if outcome.able(item, about)]

@@ -328,6 +328,9 @@ class _Hearing:
             return True
         if pattern("supplies").fullmatch(said) is not None:
             return True
+        swaps = "instead" in said.split() and asked.kind in _OF_THE_HOUSE
+        if self._known and swaps:  # "could the kids have a pizza instead?"
+            return any(piece.dishes for piece in cut(words, self._house.names))
         if asked.kind == "service" and said.startswith(_BRINGS):
             return any(piece.dishes for piece in cut(words, self._house.names))
         if self._known and pattern("can it be").match(said) is not None:
