@@ -119,6 +119,7 @@ APP: "App[OrderState, OrderContext]" = App(
         comment=later("bella_vista.page_comments:comment"),
         terms=lambda context: [dish.name for dish in context.menu.dishes],
         sentences=lambda context: loaded("bella_vista.local.spoken:spoken_sentences")(context.menu),
+        meaning=lambda context: loaded("bella_vista.local.spoken:spoken_meaning")(context.menu),
         words=Words(
             not_found="I am sorry, I could not find the order you wanted to go on with.",
             moved="Your order goes on in another place now, so I leave this one. Goodbye!",

@@ -181,7 +181,11 @@ class Rooms(Generic[S, C]):
         sentences: Sentences that users may say, for a context, by the kind of answer that is
             expected, ``open`` among them: local speech-to-text hears what these are made of, and
             cannot be used without them.
-        written: Writes what it heard, words in lower case, as it is typed: with digits, for instance.
+        written: Writes what it heard, words in lower case with a comma at each pause, as it is typed:
+            with digits, for instance.
+        meaning: Tells what a text means, for a context, as a value that equals those of the same
+            meaning: it recognises each utterance twice, and believes what means the same both times.
+            By default the words have to be the same.
         refuses_recording: Whether a message says that its user does not want to be recorded; by
             default in English.
         asks_recording: Whether a message asks if the call is recorded; by default in English.
@@ -194,6 +198,7 @@ class Rooms(Generic[S, C]):
     terms: Callable[[C], Sequence[str]] = lambda context: ()
     sentences: Callable[[C], Mapping[str, Sequence[str]]] | None = None
     written: Callable[[str], str] = str
+    meaning: Callable[[C], Callable[[str], object]] | None = None
     refuses_recording: Callable[[str], bool] = refuses_recording
     asks_recording: Callable[[str], bool] = asks_recording
     words: Words = field(default_factory=Words)

@@ -6,12 +6,14 @@ Local speech recognition knows no others: what is not made up here is not heard.
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from bella_vista.local.english import lexicon
 from bella_vista.local.english.numbers import TENS, UNITS
 from bella_vista.local.english.sampling import Sampler, Unsayable
 from bella_vista.local.english.talking import blocks, words_of
 from bella_vista.local.english.vocabulary import COMMON, EVERYDAY, FOODS, VESSELS
+from bella_vista.local.understanding.understander import Understander, as_json
 from state.menu import Dish, Menu
 from state.menu.words import plural
 
@@ -47,6 +49,22 @@ def spoken_sentences(menu: Menu) -> dict[str, list[str]]:
         answers = [maker.sentence(kind) for _ in range(ANSWERS)]
         said[kind] = [*answers, *said["open"][-BESIDE:], *anything[:BESIDE]]
     return said
+
+
+def spoken_meaning(menu: Menu) -> Callable[[str], object]:
+    """Return a function that tells what a text means to the local model.
+
+    Two texts mean the same if nothing but their wording differs; where nothing is understood, their
+    words count.
+    """
+    understander = Understander(menu)
+
+    def meaning(text: str) -> object:
+        found = understander.understand(text)
+        words = "" if found.understood else text
+        return as_json(replace(found, text=words)), sorted(found.intents)
+
+    return meaning
 
 
 def _said(name: str) -> Iterator[str]:

@@ -78,6 +78,7 @@ def written(text: str) -> str:
     >>> written("tuesday at nine thirty"), written("m four four one one"), written("five")
     ('tuesday at 9:30', 'M4411', '5')
     """
+    text = text.replace(",", "")
     days, months = "|".join(sorted(_DAYS, key=len, reverse=True)), "|".join(_MONTHS)
     number = "|".join(sorted(_NUMBERS, key=len, reverse=True))
     text = re.sub(rf"\b({months}) ({days})((?: (?:{number}|thousand))+)", _date, text)

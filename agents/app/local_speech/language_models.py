@@ -37,6 +37,18 @@ _DRAFT_KEPT_S = 3_600.0
 _UNSAYABLE = re.compile(r"[^a-z' ]+")
 
 
+def plain(text: str) -> str:
+    """Return a text as the recogniser's words: lower case, without signs.
+
+    >>> plain("I'd like a Béchamel, please.")
+    "i'd like a bechamel please"
+    """
+    bare = unicodedata.normalize("NFKD", text.casefold().replace("\u2019", "'"))
+    bare = "".join(sign for sign in bare if not "\u0300" <= sign <= "\u036f")
+    words = _UNSAYABLE.sub(" ", bare).split()
+    return " ".join(word for word in (word.strip("'") for word in words) if word)
+
+
 @dataclass(frozen=True, slots=True)
 class LanguageModels:
     """Where the files of an application's language models are.
@@ -45,11 +57,13 @@ class LanguageModels:
         dictionary: The words and their pronunciations.
         by_kind: The trigrams for each kind of answer that is expected.
         written: Writes what was heard as it is typed.
+        meaning: Tells what a text means; by default its words.
     """
 
     dictionary: Path
     by_kind: Mapping[str, Path]
     written: Callable[[str], str] = str
+    meaning: Callable[[str], object] = plain
 
 
 def language_models(
@@ -77,18 +91,6 @@ def language_models(
     with suppress(OSError):  # others may own it
         os.utime(made)
     return LanguageModels(made / _DICTIONARY, {kind: made / f"{kind}.arpa" for kind in said})
-
-
-def plain(text: str) -> str:
-    """Return a text as the recogniser's words: lower case, without signs.
-
-    >>> plain("I'd like a Béchamel, please.")
-    "i'd like a bechamel please"
-    """
-    bare = unicodedata.normalize("NFKD", text.casefold().replace("\u2019", "'"))
-    bare = "".join(sign for sign in bare if not "\u0300" <= sign <= "\u036f")
-    words = _UNSAYABLE.sub(" ", bare).split()
-    return " ".join(word for word in (word.strip("'") for word in words) if word)
 
 
 def _fingerprint(said: Mapping[str, Iterable[str]]) -> str:

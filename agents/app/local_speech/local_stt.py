@@ -128,20 +128,25 @@ class LocalSTT(STT[Any]):
         """Do what takes a moment in the one thread of this model."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    def event(self, found: Recognized, begun_s: float) -> SpeechEvent:
+    def is_sure(self, found: Recognized) -> bool:
+        """Whether the words may be believed; it blocks while the application tells their meaning."""
+        sure, meaning = self._sure, self._models.meaning
+        return attempt("rooms.meaning", found.is_sure(sure), found.is_sure, sure, meaning)
+
+    def event(self, found: Recognized, begun_s: float, *, sure: bool) -> SpeechEvent:
         """Return the final transcript of an utterance.
 
         Args:
             found: The recognised words.
             begun_s: When the utterance began, in seconds from the beginning of the stream.
+            sure: Whether its words may be believed.
         """
-        unclear = not found.is_sure(self._sure)
-        words = () if unclear else found.words
+        words = found.words if sure else ()
         heard = SpeechData(
             language=_LANGUAGE,
-            text=""
-            if unclear
-            else attempt("rooms.written", found.text, self._models.written, found.text),
+            text=attempt("rooms.written", found.text, self._models.written, found.text)
+            if sure
+            else "",
             start_time=begun_s + (found.words[0].start_s if found.words else 0.0),
             end_time=begun_s + (found.words[-1].end_s if found.words else 0.0),
             confidence=found.confidence,
@@ -154,7 +159,7 @@ class LocalSTT(STT[Any]):
                 )
                 for word in words
             ],
-            metadata={UNCLEAR: True} if unclear else None,
+            metadata=None if sure else {UNCLEAR: True},
         )
         return SpeechEvent(SpeechEventType.FINAL_TRANSCRIPT, alternatives=[heard])
 
@@ -166,12 +171,13 @@ class LocalSTT(STT[Any]):
         recognizer, expected = await self.recognizer(), self.expected
         sound = _at_our_rate(merge_frames(buffer))
 
-        def recognize() -> Recognized:
+        def recognize() -> SpeechEvent:
             recognizer.begin(expected)
             recognizer.listen(sound)
-            return recognizer.end()
+            found = recognizer.end()
+            return self.event(found, 0.0, sure=self.is_sure(found))
 
-        return self.event(await self.in_thread(recognize), 0.0)
+        return await self.in_thread(recognize)
 
 
 class _LocalStream(RecognizeStream):
@@ -301,7 +307,8 @@ class _LocalStream(RecognizeStream):
         found = await self._end()
         if found.words and self._is_faulty():
             found, self._failed = Recognized(), True
-        event = self._local.event(found, self.start_time_offset + begun_s)
+        sure = bool(await self._try(lambda: self._local.is_sure(found)))
+        event = self._local.event(found, self.start_time_offset + begun_s, sure=sure)
         if self._failed:
             event.alternatives[0].metadata = {UNCLEAR: True}
         self._event_ch.send_nowait(event)

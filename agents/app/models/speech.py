@@ -107,9 +107,13 @@ def language_models_of(
     with named_faults("rooms.sentences", settings.secrets):
         sentences = app.rooms.sentences(context)
     try:
-        return replace(language_models(sentences), written=app.rooms.written)
+        models = replace(language_models(sentences), written=app.rooms.written)
     except (OSError, ValueError) as error:
         raise SettingsFaults([f"{variable}: no language models: {error}"]) from error
+    if app.rooms.meaning is None:
+        return models
+    with named_faults("rooms.meaning", settings.secrets):
+        return replace(models, meaning=app.rooms.meaning(context))
 
 
 @cache

@@ -9,7 +9,7 @@ import pytest
 from agents.app.local_speech.language_models import plain
 from bella_vista.local.english.lexicon import PHRASES
 from bella_vista.local.english.talking import blocks
-from bella_vista.local.spoken import KINDS, spoken_sentences
+from bella_vista.local.spoken import KINDS, spoken_meaning, spoken_sentences
 from state.menu import Menu
 from tests.bella_vista.local.scoring import menu_of
 
@@ -80,6 +80,15 @@ def test_every_pattern_names_what_there_is(menu: Menu, said: dict[str, list[str]
     }
 
     assert told <= named
+
+
+def test_only_the_wording_of_texts_that_mean_the_same_differs() -> None:
+    meaning = spoken_meaning(menu_of("trattoria"))
+
+    assert meaning("a large margherita please") == meaning("one large margherita")
+    assert meaning("a large margherita") != meaning("two large margheritas")
+    assert meaning("a large margherita") != meaning("a large marinara")
+    assert meaning("blorp") != meaning("frobnicator")
 
 
 @pytest.mark.processes

@@ -5,13 +5,13 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from agents.app.local_speech.language_models import LanguageModels, language_models, plain
-from agents.app.local_speech.recognizer import Recognizer
-from bella_vista.local.spoken import spoken_sentences
+from agents.app.local_speech.recognizer import Recognized, Recognizer
+from bella_vista.local.spoken import spoken_meaning, spoken_sentences
 from bella_vista.local.understanding.understander import Understander, as_json
 from tests.bella_vista.local.scoring import AFTERNOON, menu_of
 from tests.benchmarks.hearing.guests import GUESTS, LINES, Guest, Samples, between_silences
@@ -89,13 +89,16 @@ class Hearing:
         for at in range(0, len(sound), _PIECE):
             recognizer.listen(sound[at : at + _PIECE].tobytes())
         heard = recognizer.end()
-        if not heard.words or not heard.is_sure():
+        if not heard.words or not self._is_sure(heard):
             return ASKED
         meant, _ = self._meaning(line.text)
         taken, asks = self._meaning(heard.text)
         if taken == meant:
             return RIGHT
         return ASKED if asks else WRONG
+
+    def _is_sure(self, heard: Recognized) -> bool:
+        return heard.is_sure(meaning=self._models.meaning)
 
     def _meaning(self, text: str) -> tuple[str, bool]:
         """Return how the local model understands a line, and whether it asks the guest about it.
@@ -118,7 +121,7 @@ class Hearing:
         recognizer.begin()
         recognizer.listen(sound.tobytes())
         heard = recognizer.end()
-        return heard.is_sure() and bool(self._understander.understand(heard.text).commands)
+        return self._is_sure(heard) and bool(self._understander.understand(heard.text).commands)
 
 
 def measure(count: int) -> list[Table]:
@@ -143,11 +146,13 @@ def measure(count: int) -> list[Table]:
         return [table]
     voices = Table("Clean lines by voice, %", (RIGHT, ASKED, WRONG))
     with tempfile.TemporaryDirectory() as folder:
-        said = spoken_sentences(menu_of("trattoria"))
+        menu = menu_of("trattoria")
+        said = spoken_sentences(menu)
         known = {plain(one) for some in said.values() for one in some}
         same = sum(plain(line.text) in known for line in orders)
         table.note += f" {same} short ones happen to be among the sentences they were made from."
-        hearing = Hearing(language_models(said, folder=Path(folder)))
+        models = language_models(said, folder=Path(folder))
+        hearing = Hearing(replace(models, meaning=spoken_meaning(menu)))
         for way in LINES:
             found = [*hearing.outcomes(orders, way)]
             _add(table, way, Counter(outcome for _, outcome in found), way == "clean")

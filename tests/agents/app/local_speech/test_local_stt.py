@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,7 @@ async def test_a_pause_is_no_end(stt: LocalSTT) -> None:
         ear.hears(silence(0.3), spoken("two large pizzas"), silence(2), spoken("please"))
         ear.hears(silence(0.6))
 
-        assert heard(await ear.flushed()) == "two large pizzas please"
+        assert heard(await ear.flushed()) == "two large pizzas, please"
 
 
 async def test_the_language_model_is_that_of_the_expected_answer(stt: LocalSTT) -> None:
@@ -304,10 +305,10 @@ def test_the_decoder_is_never_given_much_sound_at_once(
 
     recognizer = Recognizer(models)
     recognizer.begin()
-    monkeypatch.setattr(recognizer, "_decoder", Decoder())
+    monkeypatch.setattr(recognizer, "_decoders", [Decoder(), Decoder()])
     recognizer.listen(silence(1.01))
 
-    assert sum(taken) == len(silence(1.01))
+    assert sum(taken) == 2 * len(silence(1.01))
     assert max(taken) == len(silence(PIECE_S))
 
 
@@ -329,14 +330,61 @@ def test_an_empty_piece_does_no_harm(models: LanguageModels) -> None:
     assert recognizer.end() == Recognized()
 
 
-@pytest.mark.parametrize(
-    ("posteriors", "sure"),
-    [((), True), ((0.9,), True), ((0.7,), False), ((0.5, 1.0), True), ((*[1.0] * 9, 0.01), False)],
-)
-def test_words_are_believed_together_and_one_by_one(
-    posteriors: tuple[float, ...], sure: bool
-) -> None:
-    words = tuple(HeardWord("word", 0, 1, one) for one in posteriors)
+def words(text: str, posterior: float = 1.0, pause_s: float = 0.0) -> tuple[HeardWord, ...]:
+    return tuple(
+        HeardWord(word, at * (1 + pause_s), at * (1 + pause_s) + 1, posterior)
+        for at, word in enumerate(text.split())
+    )
 
-    assert Recognized(words).is_sure() is sure
+
+@pytest.mark.parametrize(
+    ("one", "other", "sure"),
+    [
+        ("", "", True),
+        ("two pizzas", "two pizzas", True),
+        ("two pizzas", "two pizzas please", True),
+        ("two pizzas", "three pizzas", False),
+        ("two pizzas", "", False),
+    ],
+)
+def test_words_are_believed_that_mean_the_same_both_times(one: str, other: str, sure: bool) -> None:
+    def meaning(text: str) -> str:
+        return text.removesuffix(" please")
+
+    assert Recognized(words(one), words(other)).is_sure(meaning=meaning) is sure
+
+
+@pytest.mark.parametrize(("posterior", "sure"), [(0.1, False), (0.9, True)])
+def test_improbable_words_are_not_believed_even_if_they_are_the_same_both_times(
+    posterior: float, sure: bool
+) -> None:
+    found = Recognized(words("two pizzas", posterior), words("two pizzas", posterior))
+
+    assert found.confidence == pytest.approx(posterior)
+    assert found.is_sure() is sure
     assert Recognized().confidence == 0.0
+
+
+def test_without_a_meaning_the_words_have_to_be_the_same_but_not_their_pauses() -> None:
+    assert Recognized(words("no thanks", pause_s=0.2), words("no thanks")).is_sure()
+    assert not Recognized(words("no thanks"), words("no thank")).is_sure()
+
+
+def test_a_pause_is_written_as_a_comma() -> None:
+    assert Recognized(words("no nothing else", pause_s=0.2)).text == "no, nothing, else"
+    assert Recognized(words("no nothing else", pause_s=0.05)).text == "no nothing else"
+
+
+async def test_a_meaning_that_fails_is_the_words(
+    models: LanguageModels, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(text: str) -> object:
+        raise RuntimeError("no menu")
+
+    stt = LocalSTT(replace(models, meaning=broken), load_vad())
+    async with listening(stt) as ear:
+        ear.hears(silence(0.3), spoken("yes please"), silence(0.6))
+        assert heard(await ear.flushed()) == "yes please"
+    await stt.aclose()
+
+    assert "rooms.meaning failed" in caplog.text

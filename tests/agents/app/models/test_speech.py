@@ -407,9 +407,12 @@ async def test_speech_on_this_machine_needs_no_key(
         BELLA_VISTA_TTS_VOICES="payment=en-us+f3",
     )
     rooms: Rooms[Any, Any] = Rooms(
-        sentences=lambda context: {"open": ["two pizzas"], "yes_no": ["yes"]}
+        sentences=lambda context: {"open": ["two pizzas"], "yes_no": ["yes"]},
+        meaning=lambda context: len,
     )
     heard = language_models_of(replace(APP, rooms=rooms), None, settings)
+    assert heard is not None
+    assert heard.meaning is len
 
     async with built(settings, language_models=heard) as speech:
         models: list[Any] = [speech.tts, speech.tts_by_agent["payment"]]
