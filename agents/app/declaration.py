@@ -330,7 +330,8 @@ def _faults_of_page(app: Any, noun: str) -> Iterator[str]:
         yield from strange
         return
     try:
-        PageSpec(**page_arguments(app, lambda *shown: {}) | {"noun": noun})
+        arguments: dict[str, Any] = {**page_arguments(app, lambda *shown: {}), "noun": noun}
+        PageSpec(**arguments)
     except PageFaults as error:
         yield from (f"roles, objects, methods: {fault}" for fault in error.faults)
 

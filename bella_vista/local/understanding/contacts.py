@@ -108,6 +108,16 @@ class Contacts:
             # "Hotteok, no peanuts, I'm allergic": where there are any, they are left off, too.
             off = self._is_in(words.part(first, last), words, order)
             return words.without(last if off else found.first, found.last)
+        found = words.find(pattern("allergic alone"))
+        if found is not None and (asked := _asked_about(words, found.first)) is not None:
+            self._allergic(asked, heard)
+            return self.allergies(words.without(found.first, found.last), heard, order)
+        found = words.find(pattern("makes ill"))
+        if found is not None and not asks_before(words, found.first):
+            first = _begin_of_list(words, found.first)
+            if families_of(words.part(first, found.first).said):
+                self._allergic(words.part(first, found.first), heard)
+                return self.allergies(words.without(first, found.last), heard, order)
         head = words.find(pattern("allergies are"))
         if head is not None and words.tokens[head.last - 1].word == ":":
             last = _end_of_list(words, head.last)
@@ -166,6 +176,17 @@ def _without_mention(words: Words) -> Words:
     """Pass over the words that an address was announced by."""
     found = words.find(pattern("my email"))
     return words.without(found.first, found.last) if found is not None else words
+
+
+def _asked_about(words: Words, last: int) -> Words | None:
+    """Return the food that was asked about before: "does it have nuts? I am allergic"."""
+    for at in reversed(range(last)):
+        asks = any(token.word in words_of("question words") for token in words.tokens[:at])
+        if asks and families_of(words.tokens[at].word):
+            two = words.part(max(0, at - 1), at + 1)
+            narrower = families_of(two.said) not in ((), families_of(words.tokens[at].word))
+            return two if narrower else words.part(at, at + 1)
+    return None
 
 
 def _begin_of_list(words: Words, last: int) -> int:
