@@ -10,9 +10,18 @@ from typing import Any
 import pytest
 from livekit import rtc
 from livekit.agents import APIConnectOptions
-from livekit.agents.llm import LLM, ChatChunk, ChatContext, ChoiceDelta, LLMStream, Tool
+from livekit.agents.llm import (
+    LLM,
+    ChatChunk,
+    ChatContext,
+    ChatItem,
+    ChoiceDelta,
+    LLMStream,
+    Tool,
+)
 from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS
 
+from agents.handoff import DATA_MARK
 from tests.agents.app.rooms.checked_client import LARGE, TIRAMISU
 from tests.agents.app.rooms.conftest import Agent, Calls, Changed, calls, changed, house
 from tests.clients.browser import BrowserPage, PageError, browser_page
@@ -156,8 +165,14 @@ class _HalvesStream(LLMStream):
         for sentence in ("Let me look at the menu for you. ", "Today we have cola and wine."):
             delta = ChoiceDelta(role="assistant", content=sentence)
             self._event_ch.send_nowait(ChatChunk(id="answer", delta=delta))
-            if any(item.type == "message" and item.role == "user" for item in self.chat_ctx.items):
+            if any(map(_is_of_user, self.chat_ctx.items)):
                 await self._llm.rest.wait()  # type: ignore[attr-defined]
+
+
+def _is_of_user(item: ChatItem) -> bool:
+    """Whether a message is the user's own: the state's digest has their role, too."""
+    words = item.text_content if item.type == "message" and item.role == "user" else None
+    return words is not None and not words.startswith(DATA_MARK)
 
 
 async def test_a_reply_under_way_at_a_reload_is_whole_at_its_end(
