@@ -18,6 +18,7 @@ from pydantic_core import TzInfo
 
 from state.shared.command import Command
 from state.shared.errors import Misuse, Unstorable
+from state.shared.numbers import LONGEST_BITS, refuse_long_numbers
 from state.shared.reading import dumped, parsed, unordered
 from state.shared.shapes import shape_of
 
@@ -27,9 +28,6 @@ N = TypeVar("N", bound=BaseModel)
 
 _ATOMS = frozenset({bool, type(None), Decimal, date, timedelta, UUID})
 """Types that JSON can represent whatever the value."""
-
-_LONGEST_BITS = 14_000
-"""Longer integers can be written as JSON but not read back (CPython 3.11 reads 4,300 digits)."""
 
 _MINUTE = timedelta(minutes=1)
 """JSON gives the offset of a time in whole minutes; those of zones before 1900 have seconds."""
@@ -72,9 +70,13 @@ def as_json(commands: Sequence[Command[Any, Any]]) -> tuple[dict[str, JsonValue]
         Unstorable: A command holds a value that JSON cannot represent.
     """
     try:
-        return tuple(command.written() for command in commands)
+        written = tuple(command.written() for command in commands)
     except (ValueError, RecursionError):  # pydantic's are ValueErrors; one is for too deep a model
         raise Unstorable("the command cannot be written as JSON") from None
+    for command in written:
+        for name, value in command.items():  # fields of other types may be written as numbers
+            refuse_long_numbers(value, f"{command.get('op')}.{name}")
+    return written
 
 
 def write_state(state: BaseModel) -> str:
@@ -85,6 +87,8 @@ def write_state(state: BaseModel) -> str:
     """
     try:
         return as_stored(_validated_model(state, {}))[1]
+    except _LongNumber:
+        raise _too_long(state) from None
     except (ValidationError, TypeError, ArithmeticError, RecursionError) as error:
         raise Unstorable(f"it is not a valid state: {type(error).__name__}") from error
 
@@ -107,6 +111,7 @@ def as_stored(state: N) -> tuple[N, str]:
     except ValidationError as error:
         fields = [str(fault["loc"][0]) for fault in error.errors(include_url=False) if fault["loc"]]
     except (ValueError, ArithmeticError, RecursionError) as error:
+        refuse_long_numbers(state)
         logger.warning("a state cannot be serialized: %s", type(error).__name__)
         fields = []
     named = ": " + ", ".join(dict.fromkeys(fields)) if fields else ""
@@ -132,8 +137,22 @@ def validated(state: N, before: N) -> N:
         raise Misuse(f"a command made a {type(state).__name__} of a {kind.__name__}")
     try:
         return cast(N, _validated_model(state, before.__dict__))
+    except _LongNumber:
+        raise _too_long(state) from None
     except (ArithmeticError, RecursionError) as error:
         raise Unstorable(f"it cannot be looked through: {type(error).__name__}") from error
+
+
+class _LongNumber(Exception):
+    """A state holds an integer that is too long; where it stands is looked up afterwards."""
+
+
+def _too_long(state: BaseModel) -> Unstorable:
+    try:
+        refuse_long_numbers(state)
+    except Unstorable as refusal:
+        return refusal
+    return Unstorable("it holds a number that is too long")
 
 
 def _validated_value(value: Any, before: Any) -> Any:
@@ -143,8 +162,8 @@ def _validated_value(value: Any, before: Any) -> Any:
         if not value.isascii():
             _refuse_surrogates(value)
     elif kind is int:
-        if value.bit_length() > _LONGEST_BITS:
-            raise Unstorable("it holds a number that is too long")
+        if value.bit_length() > LONGEST_BITS:
+            raise _LongNumber
     elif kind is datetime or kind is time:
         return _with_offset(value) if value.tzinfo is not None else value
     elif kind is dict:

@@ -43,6 +43,7 @@ from state.shared.journal import (
     present_gate,
     to_the_end,
 )
+from state.shared.numbers import refuse_long_numbers, refuse_outside_column
 from state.shared.reading import read_state
 from state.shared.serialization import as_json, as_stored, fingerprint, validated, write_state
 from state.shared.shapes import Guard, model_faults, shape_of
@@ -327,13 +328,19 @@ class SharedState(Generic[S, C]):
             KeyReused: The key came with other commands before.
             Busy: Other writers did not finish within the time limit.
             NotStored: The journal could not write it or not read earlier entries, or it was withdrawn.
-            Unstorable: It can never be stored: its JSON would not read back as it is.
+            Unstorable: It can never be stored: its JSON would not read back as it is, a number in a command has
+                thousands of digits, or ``turn`` or ``seen`` is no number that a row can hold. The message names the
+                field.
             OutcomeUnknown: The journal stopped answering while writing it, or was still writing it when the caller
                 gave up, or it is a repeat of such a change.
             TakenOver: Another process holds the state.
         """
         if not commands:
             raise ValueError("apply needs a command")
+        refuse_outside_column("seen", seen)
+        refuse_outside_column("turn", turn)
+        for command in commands:  # before the rules, whose sentences may repeat a number
+            refuse_long_numbers(command, str(command.op))
         commands_json = as_json(commands) if key is not None else None
         body = fingerprint(commands, commands_json) if commands_json is not None else None
         if (basis := Basis.present()) is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import JsonValue
 
 from state.shared.journal import Entry, Listed, Moment, StoredState
+from state.shared.numbers import refuse_long_numbers, refuse_outside_column
 from state.shared.schema import Migration, Schema
 from state.shared.sql.access import StoreAccess
 from state.shared.sql.eraser import Eraser
@@ -160,6 +161,9 @@ class SqlStore:
         Returns a future that completes on its own, so a conversation need not wait for it. Rows withdrawn by their
         gate before writing begins are left out.
 
+        Raises:
+            Unstorable: The number of a turn is none that a row can hold; nothing is written.
+
         Raises (through the future):
             JournalFault: It was not written.
             OutcomeUnknown: The database stopped answering meanwhile.
@@ -170,6 +174,8 @@ class SqlStore:
             nothing = asyncio.get_running_loop().create_future()
             nothing.set_result(None)
             return nothing
+        for moment in said:
+            refuse_outside_column("turn", moment.turn)
         return self._access.write(TranscriptRows(state_id, self._access.fences.get(state_id), said))
 
     async def said(self, state_id: str) -> "builtins.list[Moment]":
@@ -201,8 +207,11 @@ class SqlStore:
 
         Raises:
             JournalFault: The database cannot be used.
+            Unstorable: A value holds a number with thousands of digits; nothing is stored.
         """
         self._access.demand_owner("a setting")
+        for name, value in values.items():
+            refuse_long_numbers(value, name)
         await self._access.in_states(
             lambda database: _settings().write_settings(database.db, self._access.owner, values)
         )
@@ -217,8 +226,10 @@ class SqlStore:
 
         Raises:
             JournalFault: The database cannot be used.
+            Unstorable: The new value holds a number with thousands of digits; nothing is stored.
         """
         self._access.demand_owner("a setting")
+        refuse_long_numbers(value, name)
         return await self._access.in_states(
             lambda database: _settings().replace_setting(
                 database.db, self._access.owner, name, seen, value
