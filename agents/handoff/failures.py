@@ -305,7 +305,11 @@ def failure_text(error: BaseException, lead: str, tool: str) -> str:
     if facts:
         try:
             tail = f" {json.dumps(facts, ensure_ascii=False, default=str)}"
-        except Exception:  # `str` of an application's value may raise anything: go on without facts
+        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+            raise
+        except (
+            BaseException
+        ):  # `str` of an application's value may raise anything, `SystemExit` too
             logger.exception("facts of a refusal are not JSON serializable")
     return f"{lead} {code_of(error)}: {message}{tail}"
 

@@ -8,9 +8,11 @@ from livekit.agents.llm import ChatItem
 
 from agents.app.faults import place_of
 from agents.handoff import Action, Call, Event, Graph, Handoff, Read, StateChanged, YourTurn
+from agents.handoff.failures import NOT_DONE, failure_text
 from agents.handoff.policy import ANSWER_KINDS
 from agents.testing import Conversation, ScriptedLLM, calls, says, until
 from rpc.page.forms import YourTurnToSpeak
+from state.shared import Refused
 from tests.agents.hotel import Bar, HotelAgent, Reception, SetGuest, Stay, hotel
 from tests.card_digits import has_digits
 
@@ -221,6 +223,60 @@ async def test_a_tool_that_raises_is_named_in_the_log(caplog: pytest.LogCaptureF
         await talk.user_says("How is the weather?")
 
     assert "tool ask_weather raised an exception" in caplog.messages
+
+
+class Unspeakable:
+    """A fact that cannot be written: its text raises whatever it is told to."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self.error = error
+
+    def __str__(self) -> str:
+        raise self.error
+
+
+class Full(SetGuest):
+    """Store the guest's name, if there is room."""
+
+    op: Literal["full"] = "full"  # type: ignore[assignment]
+    error: ClassVar[type[BaseException]]
+
+    def apply(self, state: Stay, context: None) -> Stay:
+        fact: Any = Unspeakable(self.error)
+        raise Refused("There is no room.", reason="full", room=fact)
+
+
+class Crowded(Desk):
+    offers = (*Desk.offers, Full)
+
+
+@pytest.mark.parametrize("error", [SystemExit, RecursionError, type("Odd", (BaseException,), {})])
+async def test_a_fact_whose_text_raises_is_left_out_and_the_call_goes_on(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Full, "error", error, raising=False)
+    model = ScriptedLLM(
+        [
+            *(says("Good evening."), calls(("full", {"name": "Ada"})), says("We are full.")),
+            says("You are welcome."),
+        ]
+    )
+
+    graph = Graph((Crowded,), (), start="reception")
+    async with Conversation(hotel(graph=graph), model) as talk:
+        turn = await talk.user_says("I am Ada")
+        assert [tool.output for tool in turn.tools] == [
+            "Nothing was changed. full: There is no room."
+        ]
+        assert turn.said == ["We are full."]
+        assert (await talk.user_says("Thank you")).said == ["You are welcome."]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, asyncio.CancelledError])
+def test_an_interrupt_while_a_fact_is_written_is_raised_on(error: type[BaseException]) -> None:
+    fact: Any = Unspeakable(error)
+    with pytest.raises(error):
+        failure_text(Refused("There is no room.", room=fact), NOT_DONE, "full")
 
 
 async def test_words_that_cannot_be_redacted_are_dropped_and_asked_for_again(
