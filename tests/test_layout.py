@@ -65,6 +65,7 @@ def test_nothing_starts_with_foreign_packages(tmp_path: Path) -> None:
 
 
 FRAMEWORK = (
+    "state.documents",
     "state.privacy",
     "state.shared",
     "agents.handoff",

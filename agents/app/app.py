@@ -26,7 +26,6 @@ from agents.app.declaration import (
     named_faults,
     of_kind,
     page_arguments,
-    report_faults,
 )
 from agents.app.importing import loaded
 from agents.app.live import LiveSettings
@@ -46,6 +45,7 @@ from agents.app.parts import (
 )
 from agents.app.settings import AppSettings, settings_of
 from agents.app.words import ABOUT_RECORDING_WORDS
+from state.documents.program_faults import report_faults
 
 if TYPE_CHECKING:
     from typing import TypeAlias

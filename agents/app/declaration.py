@@ -10,13 +10,14 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from difflib import get_close_matches
 from inspect import iscoroutinefunction, signature, unwrap
 from textwrap import shorten
-from types import NoneType, SimpleNamespace, TracebackType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
-from agents.app.faults import InputError, file_and_line, place_of
+from agents.app.faults import InputError
 from agents.app.settings import AppSettings
+from state.documents.program_faults import file_and_line, place_of
 
 COMMANDS = (
     *("console", "dev", "start", "web", "staff-password", "join"),
@@ -481,25 +482,3 @@ def _raised(error: Exception, *, with_text: bool) -> str:
         told = f"{error.title}: {', '.join(places)}"
     text = f": {' '.join(told.split())}" if with_text else ""
     return f"{type(error).__name__}{text} ({place_of(error.__traceback__)})"
-
-
-_previous_hook = sys.excepthook
-
-
-def report_faults(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None
-) -> None:
-    """End a program whose declaration is faulty as the command line ends with a faulty input.
-
-    ``sys.excepthook``: a declaration is made while a module is imported, the graph and the page in it
-    too, whose errors have ``faults`` as well.
-    """
-    faults = getattr(error, "faults", None)
-    if not isinstance(faults, tuple):
-        _previous_hook(kind, error, trace)
-        return
-    from agents.app.terminal.stdio import print_error
-
-    place = "" if isinstance(error, InputError) else f"{place_of(trace)}: "
-    print_error(*(f"{place}{fault}" for fault in faults))
-    raise SystemExit(2)

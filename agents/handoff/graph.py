@@ -1,5 +1,6 @@
 """The graph of agents and handoffs: declared once, checked before the first call, and drawn."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
@@ -20,7 +21,10 @@ from agents.handoff.agent_base import (
 from agents.handoff.carry import Carry, digest
 from agents.handoff.policy import S
 from agents.handoff.tools import TRANSFER_BACK, SlowAction, Tool, parameters, raw_tool, tool_name
+from state.documents.program_faults import report_faults
 from state.shared import Refused
+
+sys.excepthook = report_faults
 
 Condition = Callable[[S], Refused | None]
 """Returns None if it holds, else a refusal: a code, facts and an English reason."""

@@ -1,6 +1,7 @@
 """The declaration of an application's page: its noun, its view, its roles and commands, its objects."""
 
 import re
+import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +13,10 @@ from pydantic import BaseModel, JsonValue
 from rpc.gateway import USER, Caller, View
 from rpc.page import forms
 from rpc.page.session import C, S, Session
+from state.documents.program_faults import report_faults
 from state.shared import Applied, Command
+
+sys.excepthook = report_faults
 
 AnyCommand: TypeAlias = Command[Any, Any]
 

@@ -168,6 +168,42 @@ def test_a_faulty_policy_in_it_is_listed_with_its_place(tmp_path: Path) -> None:
     ]
 
 
+FIRST = {
+    "graph": (
+        "from agents.handoff import Graph\nGraph((), (), start='desk')\n",
+        "the call starts with 'desk', which is not an agent",
+    ),
+    "policy": (
+        "from agents.handoff import CallPolicy\nCallPolicy(trouble=' ')\n",
+        "trouble is blank: the user would hear nothing",
+    ),
+    "page": (
+        "from rpc.page import PageSpec\n"
+        "PageSpec(noun='De sk', view=print, roles={'user': ()}, user='user')\n",
+        "The noun 'De sk' is not lower snake case",
+    ),
+}
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("name", FIRST)
+def test_a_fault_of_a_module_that_is_imported_before_the_application_is_listed(
+    tmp_path: Path, name: str
+) -> None:
+    text, fault = FIRST[name]
+    (tmp_path / "parts.py").write_text(text, encoding="utf-8")
+    program = tmp_path / "my_desk.py"
+    program.write_text(f"import parts\n{PROGRAM}", encoding="utf-8")
+
+    done = run_program(program)
+
+    assert done.returncode == 2
+    first, *_ = lines = done.stderr.splitlines()
+    assert first.startswith("parts.py:2, <module>: "), lines
+    assert fault in first
+    assert all(line.startswith("parts.py:2, ") for line in lines)
+
+
 @pytest.mark.processes
 def test_another_error_of_the_program_keeps_its_traceback(tmp_path: Path) -> None:
     program = tmp_path / "my_desk.py"

@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Literal, get_args
 import pytest
 from livekit.agents.llm import ChatItem
 
-from agents.app.faults import place_of
 from agents.handoff import Action, Call, Event, Graph, Handoff, Read, StateChanged, YourTurn
 from agents.handoff.failures import NOT_DONE, failure_text
 from agents.handoff.policy import ANSWER_KINDS
 from agents.testing import Conversation, ScriptedLLM, calls, says, until
 from rpc.page.forms import YourTurnToSpeak
+from state.documents.program_faults import place_of
 from state.shared import Refused
 from tests.agents.hotel import Bar, HotelAgent, Reception, SetGuest, Stay, hotel
 from tests.card_digits import has_digits
