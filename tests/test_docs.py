@@ -42,7 +42,7 @@ async def test_the_example_of_providers_passes(
     names: dict[str, Any] = {}
     for example in blocks("docs/testing.md", "python"):
         exec(compile(example, "docs/testing.md", "exec"), names)
-    _, scenario = blocks("docs/testing.md", "yaml")
+    *_, scenario = blocks("docs/testing.md", "yaml")
     tmp_path.joinpath("scenario.yaml").write_text(scenario, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
@@ -57,11 +57,18 @@ async def test_the_example_of_a_conversation_file_holds(tmp_path: Path) -> None:
     assert (await run_conversation(APP, load_conversation(APP, file))).text == ""
 
 
-def test_the_example_of_rules_is_a_file_of_rules(tmp_path: Path) -> None:
-    example, _ = blocks("docs/testing.md", "yaml")
+def test_the_examples_of_rules_are_files_of_rules(tmp_path: Path) -> None:
+    example, handing_over, _ = blocks("docs/testing.md", "yaml")
     file = tmp_path / "rules.yaml"
-    file.write_text(example, encoding="utf-8")
+    file.write_text(handing_over, encoding="utf-8")
+    rules = load_rules(file)
+    (asks,), (_, books) = rules["reception"], rules["tables"]
+    found = asks.groups("A table for 4, please")
+    assert found == {"guests": "4"}
+    assert asks.calls[0].filled(found) == {"guests": "4"}
+    assert books.calls[0].filled({**found, "name": "Ada"}) == {"name": "Ada", "guests": "4"}
 
+    file.write_text(example, encoding="utf-8")
     opens, greets, refuses = load_rules(file)["reception"]
 
     assert opens.say == "Good evening! Your name, please?"

@@ -39,7 +39,10 @@ class RulesError(ValueError):
 
 
 class RuleCall(BaseModel):
-    """A tool call of a rule. Texts in its arguments may name groups of the pattern: ``{name}``."""
+    """A tool call of a rule, a transfer with its arguments too.
+
+    Texts in the arguments, in lists and objects as well, may name groups of the pattern: ``{name}``.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -47,12 +50,8 @@ class RuleCall(BaseModel):
     arguments: Mapping[str, JsonValue] = {}
 
     def filled(self, groups: Mapping[str, str]) -> dict[str, JsonValue]:
-        """Return the arguments with the groups filled in, without those that are empty then."""
-        filled = {
-            name: _format(value, groups) if isinstance(value, str) else value
-            for name, value in self.arguments.items()
-        }
-        return {name: value for name, value in filled.items() if value != ""}
+        """Return the arguments with the groups filled in, without texts that are empty then."""
+        return _filled_object(self.arguments, groups)
 
 
 class Rule(BaseModel):
@@ -65,6 +64,8 @@ class Rule(BaseModel):
             said without its calls while they are not.
         say: The words it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
             ``{message}`` and the facts' names are what it holds.
+
+    Where groups of the pattern can be named, so can the fields that the agent was handed over with.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -179,6 +180,7 @@ class _Seen:
     def __init__(self, chat_ctx: ChatContext) -> None:
         self.instructions = ""
         self.spoken = False
+        self.handed_over: Mapping[str, str] = {}
         self.words: list[str] = []
         self.results: list[str] = []  # of slow tools
         self.outputs: dict[str, FunctionCallOutput] = {}
@@ -192,7 +194,9 @@ class _Seen:
         if role in ("system", "developer"):
             self.instructions = self.instructions or text
         elif role == "assistant" and (note := _NOTE.fullmatch(text)) is not None:
-            if note["name"] != "handed_over" and note["text"] != STILL_RUNNING:
+            if note["name"] == "handed_over":
+                self.handed_over = _texts(note["text"])
+            elif note["text"] != STILL_RUNNING:
                 self.results.append(note["text"])
         elif role == "assistant":
             self.words, self.results, self.outputs, self.spoken = [], [], {}, True
@@ -211,6 +215,7 @@ def _choose(
     numbers = count()
 
     def choice(rule: Rule, groups: Mapping[str, str]) -> _Choice:
+        groups = {**seen.handed_over, **groups}
         named = ((call.name, call.filled(groups)) for call in rule.calls if call.name in offered)
         return _Choice(rule, groups, {f"{name}_{next(numbers)}": call for call in named})
 
@@ -245,20 +250,43 @@ def _refused(rules: Sequence[Rule], output: str) -> str:
     found = _REFUSAL.fullmatch(output)
     if found is None:
         return output
-    facts: dict[str, JsonValue] = {}
-    with suppress(ValueError):  # braces within the message
-        facts = json.loads(found["facts"] or "{}")
-    values = {
-        name: ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)
-        for name, fact in facts.items()
-    }
+    values = {**_texts(found["facts"] or "{}"), "message": found["message"]}
     say = next((rule.say for rule in rules if rule.refused == found["code"]), None)
-    return _format(say or "{message}", {**values, "message": found["message"]})
+    return _format(say or "{message}", values)
+
+
+def _texts(data: str) -> dict[str, str]:
+    """Return the values of a JSON object as they are said; empty if it is none."""
+    values: dict[str, JsonValue] = {}
+    with suppress(ValueError):  # braces within a message
+        values = json.loads(data)
+    return {name: _text(value) for name, value in values.items() if value is not None}
+
+
+def _text(value: JsonValue) -> str:
+    return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
 
 
 def _words(agent: str) -> str:
     """Return the pattern of an agent's name in a text."""
     return rf"\b{re.escape(agent).replace('_', '[ _]')}\b"
+
+
+def _filled_object(
+    values: Mapping[str, JsonValue], groups: Mapping[str, str]
+) -> dict[str, JsonValue]:
+    filled = {name: _filled(value, groups) for name, value in values.items()}
+    return {name: value for name, value in filled.items() if value != ""}
+
+
+def _filled(value: JsonValue, groups: Mapping[str, str]) -> JsonValue:
+    if isinstance(value, str):
+        return _format(value, groups)
+    if isinstance(value, dict):
+        return _filled_object(value, groups)
+    if isinstance(value, list):
+        return [one for one in (_filled(one, groups) for one in value) if one != ""]
+    return value
 
 
 def _format(text: str, values: Mapping[str, str]) -> str:

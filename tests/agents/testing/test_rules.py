@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 from livekit.agents.llm import ChatContext, ChatMessage
+from pydantic import BaseModel, Field
 
-from agents.handoff import STILL_RUNNING, Call, Graph, Handoff
+from agents.handoff import STILL_RUNNING, Call, Graph, HandedOver, Handoff
 from agents.handoff.carry import note
 from agents.handoff.tool_use import CUT_OFF
 from agents.testing import Conversation, Rules, RulesError, RulesLLM, load_rules
@@ -191,6 +192,71 @@ async def test_each_message_of_several_is_acted_on(model: RulesLLM) -> None:
 
     assert talk.state.guest == "Ada"
     assert "Hello!" in talk.turns[-1].said[-1]
+
+
+class Evening(BaseModel):
+    """What the reception tells the concierge."""
+
+    show: str
+    seats: int = Field(ge=1, le=8)
+    day: str | None = None
+    wishes: tuple[str, ...] = ()
+    price: dict[str, int] = Field(default_factory=dict)
+
+
+WITH_ARGUMENTS = r"""
+reception:
+  - say: Good evening!
+  - pattern: '(?P<seats>\d+) for (?P<show>\w+)(?: on (?P<day>\w+))?(?:, (?P<wish>\w+))?'
+    calls:
+      - name: transfer_to_concierge
+        arguments:
+          {show: "{show}", seats: "{seats}", day: "{day}", wishes: ["{wish}", quiet], price: {most: "{seats}0"}}
+  - refused: not_valid
+    say: "That is not possible: {message}"
+concierge:
+  - say: "{seats} for {show}{day}, {wishes}: in which row?"
+  - pattern: 'row (?P<row>\d+)'
+    calls: [{name: buy_ticket, arguments: {show: "{show}, row {row}"}}]
+    say: "{show} it is, in row {row}."
+"""
+
+
+def with_arguments(folder: Path) -> tuple[Call[Stay, None], RulesLLM]:
+    graph = Graph(
+        (Reception, Concierge),
+        (Handoff("reception", "concierge", when="At once.", arguments=Evening),),
+        start="reception",
+    )
+    return Call(SharedState(Stay(), None), graph), RulesLLM(rules_of(folder, WITH_ARGUMENTS))
+
+
+async def test_a_rule_fills_the_arguments_of_a_handoff_and_the_next_agent_uses_them(
+    tmp_path: Path,
+) -> None:
+    async with Conversation(*with_arguments(tmp_path)) as talk:
+        turn = await talk.user_says("3 for Tosca, balcony")
+        bought = await talk.user_says("in row 4")
+
+    assert turn.handoffs == [("reception", "concierge")]
+    (handed,) = [event for event in turn.events if isinstance(event, HandedOver)]
+    assert {name: value for name, value in handed.arguments.items() if value is not None} == {
+        **{"show": "Tosca", "seats": 3, "wishes": ["balcony", "quiet"]},
+        "price": {"most": 30},
+    }
+    assert turn.said == ["3 for Tosca, balcony, quiet: in which row?"]
+    assert talk.state.tickets == ("Tosca, row 4",)
+    assert bought.said == ["Tosca it is, in row 4."]
+
+
+async def test_arguments_of_a_handoff_that_do_not_fit_are_refused_as_a_tools_are(
+    tmp_path: Path,
+) -> None:
+    async with Conversation(*with_arguments(tmp_path)) as talk:
+        turn = await talk.user_says("9 for Tosca on Friday")
+
+    assert turn.handoffs == []
+    assert turn.said == ["That is not possible: seats: has to be at most 8"]
 
 
 @pytest.mark.parametrize(
