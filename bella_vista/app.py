@@ -136,6 +136,7 @@ APP: "App[OrderState, OrderContext]" = App(
         documents={"menu": later("rpc.menu_pages:whole_menu")},
         live={"house": later("bella_vista.house:set_house")},
         waits_for_staff=later("bella_vista.orders:waits_for_staff"),
+        for_staff=later("bella_vista.orders:for_staff"),
     ),
     phone=Phone(
         caller_number=later("bella_vista.orders:keep_number"),

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from pydantic import JsonValue
+
 from agents.app.parts import CallSummary
 from agents.app.states import STAFF, SYSTEM, as_state_faults, id_of
 from bella_vista.settings import NOUN
@@ -55,6 +57,11 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
 def waits_for_staff(order: OrderState) -> bool:
     """Whether the kitchen or the counter has the order and is not done with it."""
     return order.stage in STEPS
+
+
+def for_staff(order: OrderState) -> dict[str, JsonValue]:
+    """Return what staff alone see of an order: why a person is wanted, as the agent or the guest has put it."""
+    return {"person_reason": order.person_reason if order.person_wanted else None}
 
 
 def refuse_resume(order: OrderState, context: OrderContext) -> str | None:

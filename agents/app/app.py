@@ -319,6 +319,11 @@ class App(Generic[S, C]):
         key = f"{self.noun}_id"
         return {key: state_id, **view} if state_id and key not in view else view
 
+    def view_for_staff(self, state: S, version: int, agent: str | None, state_id: str) -> View:
+        """Return the view of a state with what staff alone see."""
+        more = of_kind("web.for_staff", self.web.for_staff(state), Mapping)
+        return {**more, **self.view_of(state, version, agent, state_id)}
+
     def summary_of(self, view: Mapping[str, Any]) -> "Summary":
         """Return the summary of a view."""
         from agents.app.terminal.summary import summary_of_view

@@ -256,6 +256,8 @@ class Web(Generic[S, C]):
             in ``Command.prepare``, by ``Environment.live.refresh``.
         waits_for_staff: Whether staff still have to do something with a state: it stays on their board
             however old it is. Called in threads.
+        for_staff: Returns what staff see of a state beside its view, by field, as JSON; a field of the view
+            stays as it is. Clients in a room never see it. Called in threads.
     """
 
     page: Path | None = None
@@ -264,6 +266,7 @@ class Web(Generic[S, C]):
         default_factory=dict
     )
     waits_for_staff: Callable[[S], bool] = lambda state: False
+    for_staff: Callable[[S], JsonObject] = lambda state: {}
 
 
 class Fields(BaseModel):

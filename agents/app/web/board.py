@@ -218,7 +218,7 @@ class Board(Generic[S, C]):
         for one in listed:
             try:
                 state = one.read(self._app.state_type)
-                view = self._app.view_of(state, one.version, one.speaker, one.state_id)
+                view = self._app.view_for_staff(state, one.version, one.speaker, one.state_id)
                 rendered.append((self._app.web.waits_for_staff(state), view))
             except Exception as error:  # of whatever kind: most of it is the application's own
                 rendered.append(error)

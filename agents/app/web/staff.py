@@ -256,7 +256,7 @@ class StaffDesk(Generic[S, C]):
             seen=version,
             key=f"web:{own}" if own is not None else None,
         )
-        view = app.view_of(applied.state, applied.version, applied.speaker, state_id)
+        view = app.view_for_staff(applied.state, applied.version, applied.speaker, state_id)
         return {"version": applied.version, app.noun: view}
 
     def _demand_login(self, request: Request) -> None:

@@ -13,7 +13,13 @@ import { useTexts } from "../src/texts";
 import "../src/styles/ticket.css";
 import "./board.css";
 
-type OrderBoard = StaffBoard<Order, Command>;
+/** An order as the page server shows it to staff. */
+export type StaffOrder = Order & {
+  /** Why a person is wanted; an older server does not say. */
+  person_reason?: string | null;
+};
+
+type OrderBoard = StaffBoard<StaffOrder, Command>;
 
 interface House {
   paused: boolean;
@@ -68,6 +74,7 @@ export function Board({ board }: { board: OrderBoard }) {
                 <li key={order.order_id}>
                   <b>{words.wants(order.order_number, order.customer_name ?? "")}</b>{" "}
                   {order.phone && <a href={`tel:${order.phone}`}>{order.phone}</a>}
+                  {order.person_reason && <p>{words.wantedFor(order.person_reason)}</p>}
                 </li>
               ))}
             </ul>

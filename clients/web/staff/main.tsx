@@ -1,4 +1,4 @@
-import { type Command, KNOWN, type Order } from "@bella-vista/client";
+import { type Command, KNOWN } from "@bella-vista/client";
 import { notIn } from "@typed-handoffs/client";
 import { StaffBoard } from "@typed-handoffs/client/staff";
 import { StrictMode } from "react";
@@ -6,17 +6,17 @@ import { createRoot } from "react-dom/client";
 import { keepFocus } from "../src/model/focus";
 import { Boundary } from "../src/parts/boundary";
 import { firstLanguage, TextsContext } from "../src/texts";
-import { Board } from "./board";
+import { Board, type StaffOrder } from "./board";
 import "../src/styles/tokens.css";
 import "../src/styles/base.css";
 
 const texts = firstLanguage();
 document.documentElement.lang = texts.code;
 document.title = `Bella Vista: ${texts.staff.title}`;
-const board = new StaffBoard<Order, Command>({
+const board = new StaffBoard<StaffOrder, Command>({
   noun: "order",
   plural: "orders",
-  unknownIn: notIn(KNOWN),
+  unknownIn: notIn({ ...KNOWN, fields: [...KNOWN.fields, "person_reason"] }),
 });
 keepFocus();
 const root = document.getElementById("root");

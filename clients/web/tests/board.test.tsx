@@ -4,7 +4,8 @@ import type { Command, Order } from "@bella-vista/client";
 import { act, cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { StaffBoard } from "@typed-handoffs/client/staff";
 import { afterEach, expect, test, vi } from "vitest";
-import { Board } from "../staff/board";
+import { languages, type Texts, TextsContext } from "../src/texts";
+import { Board, type StaffOrder } from "../staff/board";
 import { orders } from "../stories/room";
 
 afterEach(() => {
@@ -14,6 +15,10 @@ afterEach(() => {
 
 /** A board, and what the page server tells it. */
 function board(...first: Order[]) {
+  return boardIn("en", ...first);
+}
+
+function boardIn(language: string, ...first: Order[]) {
   vi.stubGlobal("fetch", async () => new Response("{}"));
   const listeners = new Map<string, (event: MessageEvent) => void>();
   const events = {
@@ -22,14 +27,16 @@ function board(...first: Order[]) {
     close() {},
   };
   render(
-    <Board
-      board={
-        new StaffBoard<Order, Command>({
-          ...{ noun: "order", plural: "orders" },
-          eventSource: () => events as unknown as EventSource,
-        })
-      }
-    />,
+    <TextsContext value={languages[language] as Texts}>
+      <Board
+        board={
+          new StaffBoard<StaffOrder, Command>({
+            ...{ noun: "order", plural: "orders" },
+            eventSource: () => events as unknown as EventSource,
+          })
+        }
+      />
+    </TextsContext>,
   );
   const tell = (name: string, data: object) =>
     act(() => listeners.get(name)?.({ data: JSON.stringify(data) } as MessageEvent));
@@ -56,6 +63,19 @@ test("a screen reader is told of an order that comes, and of a guest who wants a
   expect(screen.queryByRole("alert")).toBeNull();
   tell("order", order("102", { version: 99, person_wanted: true }));
   expect(screen.getByRole("alert").textContent).toContain("102 wants a person: Ada");
+});
+
+test.each([
+  ["en", "Reason: asks about a cake for twelve"],
+  ["de", "Grund: asks about a cake for twelve"],
+])("the board says why a person is wanted, in %s", (language, told) => {
+  const tell = boardIn(language, order("101", { person_wanted: true, person_reason: null }));
+  expect(screen.getByRole("alert").querySelector("p")).toBeNull();
+  tell("order", order("102", { person_wanted: true })); // of an older server
+  expect(screen.getByRole("alert").querySelector("p")).toBeNull();
+  const person_reason = "asks about a cake for twelve";
+  tell("order", order("103", { person_wanted: true, person_reason }));
+  expect(within(screen.getByRole("alert")).getByText(told)).toBeTruthy();
 });
 
 test("refusing an order begins with its reason", () => {

@@ -376,6 +376,7 @@ export const de: Texts = {
     came: (numbers) => `Neue Bestellung: ${numbers}`,
     wanted: "Gäste, die einen Menschen möchten",
     wants: (number, name) => `${number} möchte einen Menschen${name && `: ${name}`}`,
+    wantedFor: (reason) => `Grund: ${reason}`,
     rails: { placed: "Neu", accepted: "Angenommen", preparing: "Im Ofen", ready: "Fertig" },
     next: { accepted: "Beginnen", preparing: "Fertig", ready: "Übergeben" },
     readyAt: (time) => `fertig ${time}`,

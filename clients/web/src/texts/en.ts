@@ -383,6 +383,7 @@ export const en = {
     came: (numbers: string) => `New order: ${numbers}`,
     wanted: "Guests who want a person",
     wants: (number: string, name: string) => `${number} wants a person${name && `: ${name}`}`,
+    wantedFor: (reason: string) => `Reason: ${reason}`,
     rails: {
       placed: "New",
       accepted: "Accepted",

@@ -22,6 +22,7 @@ from agents.app.web.staff import MOST_LOGINS, SHIFT_S, hash_password
 from bella_vista.app import APP
 from state.commands import (
     AddItem,
+    CallPerson,
     CancelOrder,
     ChoosePayment,
     ConfirmOrder,
@@ -226,6 +227,35 @@ async def test_staff_see_orders_and_bring_them_to_the_end(serve: Serve) -> None:
     assert done.json()["order"]["stage"] == "completed"
     assert done.json()["version"] == done.json()["order"]["version"] == shared.version
     assert shared.state.stage == "completed"
+
+
+async def test_staff_see_why_a_person_is_wanted_and_a_guest_does_not(serve: Serve) -> None:
+    async with kitchen(serve) as (site, cook):
+        shared = await placed(site)
+        async with watched(site) as board:
+            first = (await board.next("snapshot"))[1]["orders"]
+            await shared.apply(CallPerson(reason="a cake for twelve"), actor="guest")
+            _, told = await board.next("order")
+        listed = (await cook.get("/api/staff/orders")).json()["orders"]
+        path = f"/api/staff/orders/{shared.state_id}"
+        accepted = (await cook.post(path, json={"op": "accept_order"})).json()["order"]
+        await shared.refresh()
+        seen = APP.view_of(shared.state, shared.version, None)
+
+    assert [order["person_reason"] for order in first] == [None]
+    for order in (told, *listed, accepted):
+        assert (order["person_wanted"], order["person_reason"]) == (True, "a cake for twelve")
+    assert "person_reason" not in seen
+    assert {*accepted} == {*seen, "person_reason"}
+
+
+async def test_what_staff_alone_see_replaces_no_field_of_the_view(serve: Serve) -> None:
+    web = replace(APP.web, for_staff=lambda order: {"stage": "made up", "table": 7})
+    async with kitchen(serve, app=replace(APP, web=web)) as (site, cook):
+        await placed(site)
+        (order,) = (await cook.get("/api/staff/orders")).json()["orders"]
+
+    assert (order["stage"], order["table"]) == ("placed", 7)
 
 
 async def test_what_the_order_does_not_allow_is_refused_with_its_reason(serve: Serve) -> None:
