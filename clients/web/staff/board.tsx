@@ -6,7 +6,7 @@ import type { StaffBoard } from "@typed-handoffs/client/staff";
 import { useStaffBoard } from "@typed-handoffs/react";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { details } from "../src/model/changes";
-import { clock, humanised } from "../src/model/words";
+import { allergenText, clock, humanised } from "../src/model/words";
 import { Front } from "../src/parts/front";
 import { reasonOf } from "../src/parts/refused";
 import { useTexts } from "../src/texts";
@@ -201,7 +201,7 @@ function Slip({ order, board }: { order: Order; board: OrderBoard }) {
         <p className="row">
           {order.allergies.map((allergy) => (
             <span className="stamp" key={allergy}>
-              {allergy}
+              {allergenText([allergy], texts.card.allergens)}
             </span>
           ))}
         </p>
@@ -215,7 +215,9 @@ function Slip({ order, board }: { order: Order; board: OrderBoard }) {
             <span className="details">{details(item)}</span>
             {item.note && <i>{item.note}</i>}
             {item.allergens_met.length > 0 && (
-              <b className="met">{texts.ticket.holds(item.allergens_met.join(", "))}</b>
+              <b className="met">
+                {texts.ticket.holds(allergenText(item.allergens_met, texts.card.allergens))}
+              </b>
             )}
           </li>
         ))}

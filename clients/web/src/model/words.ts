@@ -10,6 +10,14 @@ export function humanised(name: string): string {
   return capital(name.replaceAll("_", " "));
 }
 
+/** Allergens by the page's names for them, as one text; a word without a name there stays as it is. */
+export function allergenText(
+  allergens: readonly string[],
+  names: Readonly<Record<string, string>>,
+): string {
+  return allergens.map((word) => names[word.toLowerCase()] ?? word).join(", ");
+}
+
 /**
  * The wall clock of an ISO 8601 time as it stands, in the restaurant's own zone.
  *

@@ -6,7 +6,7 @@ import { addressOf } from "../model/hooks";
 import { isSimple, type MenuState, matches, meets, type Section } from "../model/menu";
 import { canOrder } from "../model/order";
 import { usePage } from "../model/page";
-import { capital, money } from "../model/words";
+import { allergenText, capital, money } from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { Drawing } from "./drawings";
 import { Refused } from "./refused";
@@ -87,7 +87,7 @@ export function Menu({
         </div>
         {known.length > 0 && (
           <label className="switch">
-            <span>{words.hide(known.join(", "))}</span>
+            <span>{words.hide(allergenText(known, words.allergens))}</span>
             <input
               type="checkbox"
               checked={hide}
@@ -201,7 +201,7 @@ function DishOf({
         {dish.description && <p lang="en">{dish.description}</p>}
         <p className="price">{priceText(dish, currency)}</p>
         <p className="fine">{factsText(dish, texts)}</p>
-        {met.length > 0 && <p className="met">{words.meets(met.join(", "))}</p>}
+        {met.length > 0 && <p className="met">{words.meets(allergenText(met, words.allergens))}</p>}
         {dish.served.length > 0 && <p className="fine">{servedText(dish.served, texts)}</p>}
         {!dish.available ? (
           <p className="sold-out" id={dishId(dish.name)} tabIndex={-1}>
@@ -268,7 +268,8 @@ export function factsText(dish: Dish, texts: Texts): string {
   const parts = [];
   const diets = dish.diets.map((diet) => words.diet[diet] ?? capital(diet));
   if (diets.length > 0) parts.push(`${diets.join(", ")}.`);
-  if (dish.allergens.length > 0) parts.push(words.holds(dish.allergens.join(", ")));
+  if (dish.allergens.length > 0)
+    parts.push(words.holds(allergenText(dish.allergens, words.allergens)));
   if (dish.minimum_age) parts.push(words.age(dish.minimum_age));
   return parts.join(" ");
 }

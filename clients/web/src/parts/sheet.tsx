@@ -25,7 +25,7 @@ import {
 } from "../model/menu";
 import { canOrder } from "../model/order";
 import { usePage } from "../model/page";
-import { capital, money } from "../model/words";
+import { allergenText, capital, money } from "../model/words";
 import { useTexts } from "../texts";
 import { Drawing, Pizza, type Topping } from "./drawings";
 import { Refused } from "./refused";
@@ -107,8 +107,12 @@ export function Sheet({
               {dish.name}
             </h1>
             {dish.description && <p lang="en">{dish.description}</p>}
-            {holds.length > 0 && <p className="fine">{words.asChosen(holds.join(", "))}</p>}
-            {met.length > 0 && <p className="met">{texts.card.meets(met.join(", "))}</p>}
+            {holds.length > 0 && (
+              <p className="fine">{words.asChosen(allergenText(holds, texts.card.allergens))}</p>
+            )}
+            {met.length > 0 && (
+              <p className="met">{texts.card.meets(allergenText(met, texts.card.allergens))}</p>
+            )}
           </div>
         </div>
         {Object.keys(dish.sizes).length > 1 && (
@@ -385,7 +389,12 @@ function Group({ option, chosen, order, onChange }: Omit<GroupProps, "dish"> & {
             <>
               <span lang="en">{capital(choice.name)}</span>
               {!choice.available && <span className="fine"> {texts.card.soldOut}</span>}
-              {met.length > 0 && <span className="met"> {texts.ticket.holds(met.join(", "))}</span>}
+              {met.length > 0 && (
+                <span className="met">
+                  {" "}
+                  {texts.ticket.holds(allergenText(met, texts.card.allergens))}
+                </span>
+              )}
             </>
           );
           if (option.halves) {

@@ -15,7 +15,7 @@ import { details } from "../model/changes";
 import { addressOf, useChangedLately, useDelayed, useOneAtATime } from "../model/hooks";
 import { cameToNothing, canOrder, handover, isPlaced } from "../model/order";
 import { useNow, usePage } from "../model/page";
-import { clock, humanised, today } from "../model/words";
+import { allergenText, clock, humanised, today } from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { Icon } from "./icons";
 import { Refused } from "./refused";
@@ -201,7 +201,7 @@ const ItemOf = memo(function ItemOf({
       {item.allergens_met.length > 0 && (
         <p className="warning">
           <Icon name="warning" />
-          {words.holds(item.allergens_met.join(", "))}
+          {words.holds(allergenText(item.allergens_met, texts.card.allergens))}
         </p>
       )}
       {editable && (
@@ -467,7 +467,7 @@ function Allergies({ order, editable }: { order: Order; editable: boolean }) {
         <b>{words.allergies}</b>
         {order.allergies.map((allergy) => (
           <span className="stamp" key={allergy}>
-            {allergy}
+            {allergenText([allergy], texts.card.allergens)}
           </span>
         ))}
         {order.allergies.length === 0 && <span className="fine">{words.noAllergies}</span>}

@@ -223,6 +223,8 @@ export const en = {
       vegetarian: "Vegetarian",
       "gluten free": "Gluten free",
     } as Record<string, string>,
+    /** What allergens are called on the page, by the menu's word in lower case. */
+    allergens: {} as Record<string, string>,
     days: {
       monday: "Mon",
       tuesday: "Tue",
