@@ -88,7 +88,13 @@ export function EveningPage({
         ) : (
           <main className="card" id="menu">
             <Closed house={house} />
-            <Card place={place} menu={menu} browsing={browsing} onBrowse={setBrowsing} />
+            <Card
+              place={place}
+              menu={menu}
+              over={over}
+              browsing={browsing}
+              onBrowse={setBrowsing}
+            />
           </main>
         )}
         <Dock slim={phone && place.at !== "talk"} microphone={microphone} onNewOrder={onNewCall} />
@@ -103,11 +109,14 @@ export function EveningPage({
 function Card({
   place,
   menu,
+  over,
   browsing,
   onBrowse,
 }: {
   place: Place;
   menu: MenuState;
+  /** The call has ended: the menu is there to look at, as it was before the call. */
+  over: boolean;
   browsing: Browsing;
   onBrowse: (browsing: Browsing) => void;
 }) {
@@ -129,7 +138,7 @@ function Card({
       <Menu
         state={menu}
         order={order}
-        actions={(dish) => <Adding dish={dish} order={order} />}
+        actions={over ? undefined : (dish) => <Adding dish={dish} order={order} />}
         opened={opened}
         browsing={browsing}
         onBrowse={onBrowse}
@@ -144,6 +153,7 @@ function Card({
       section={section.name}
       order={order}
       line={line}
+      over={over}
       back={() => {
         location.hash = addressOf({ at: line ? "talk" : "menu" });
         if (line) focusLine(line.id);

@@ -38,6 +38,7 @@ export function Sheet({
   section,
   order,
   line,
+  over = false,
   back,
 }: {
   dish: Dish;
@@ -45,6 +46,8 @@ export function Sheet({
   order: Order;
   /** The line that is changed; without it the dish is added. */
   line?: OrderItem;
+  /** The call has ended, and with it the time to order. */
+  over?: boolean;
   back: () => void;
 }) {
   const texts = useTexts();
@@ -73,6 +76,7 @@ export function Sheet({
 
   const send = (event: FormEvent) => {
     event.preventDefault();
+    if (over) return;
     const lacks = missing(dish, chosen);
     setLacking(lacks);
     if (lacks !== null) return;
@@ -210,9 +214,13 @@ export function Sheet({
             +
           </button>
         </span>
-        <button type="submit" className="button main" aria-disabled={busy || !canOrder(order)}>
-          {line ? words.changeFor(price) : words.addFor(price)}
-        </button>
+        {over ? (
+          <p className="fine">{texts.dock.over}</p>
+        ) : (
+          <button type="submit" className="button main" aria-disabled={busy || !canOrder(order)}>
+            {line ? words.changeFor(price) : words.addFor(price)}
+          </button>
+        )}
       </div>
     </form>
   );
