@@ -77,7 +77,7 @@ async def flag_for_staff(shared: SharedState[OrderState, OrderContext], reason: 
 
 
 def person_there(context: OrderContext) -> bool:
-    """Whether somebody answers callers who are put through now."""
+    """Whether a person answers callers who are put through now."""
     return takes_calls(context.menu.restaurant, context.now())
 
 

@@ -21,7 +21,7 @@ from typing import IO, Any
 from agents.app.faults import InputError
 
 API_KEY = "local-development"
-API_SECRET = "everybody-knows-this-one-so-it-guards-nothing"
+API_SECRET = "local-development-only-this-secret-is-public"
 """The keys of a server that only this machine reaches; a worker refuses them for any other
 address."""
 

@@ -145,7 +145,7 @@ class Changes(Generic[S, C]):
 
     @property
     def stretches(self) -> list[tuple[S, S]]:
-        """The states before and after each run of changes without anybody else's in between."""
+        """The states before and after each run of changes that no other writer interrupted."""
         found: list[tuple[S, S]] = []
         for one in self.applied:
             if found and found[-1][1] == one.before:
@@ -225,7 +225,7 @@ class Phone(Generic[S, C]):
         caller_number: Called with the telephone number of a caller whose state is new.
         transfer_to: The number to which callers are transferred if they cannot be served, and put
             through if they ask for a person and an agent offers ``PutThrough``.
-        person_there: Whether somebody answers there now.
+        person_there: Whether a person answers at that number now.
         summary: Sums up a call for the person whom a warm transfer calls; takes why the user wants
             a person as well.
         not_reached: Called with the state and the reason when no one was reached, so that staff
@@ -247,7 +247,7 @@ class Web(Generic[S, C]):
 
     Args:
         page: The folder of the built page.
-        documents: What anybody may read below ``/api/``, by name: each a function of the context that
+        documents: Public documents below ``/api/``, by name: each a function of the context that
             returns JSON. Called in threads.
         live: What staff may change while calls run, by name: each a function of the context, the present
             values and those that were sent, which returns the new values. It raises ``Rejected`` for

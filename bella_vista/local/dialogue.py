@@ -270,7 +270,7 @@ class Dialogue:
         return move, situation
 
     def _asked_before(self, scene: Scene) -> Topic:
-        """What the guest was asked before he spoke, unless the order has the answer already: from his page."""
+        """Return what the guest was asked before they spoke, unless their page has answered it in the order already."""
         asked = next((found for text in scene.said if (found := topic(text))), Topic.NOTHING)
         if scene.guest is None:
             return asked

@@ -68,7 +68,7 @@ def _money_open(now: Situation) -> str:
 
 
 def no_tip(now: Situation) -> list[ToolCall]:
-    """Take down that the guest would rather not tip, when he was asked."""
+    """Record that the guest gives no tip, if they decline when asked."""
     declined = now.topic is Topic.TIP and now.meant("no", "nothing", "done")
     if declined and not any(draft.op == "set_tip" for draft in now.heard.commands):
         return [call("set_tip", percentage=0)]

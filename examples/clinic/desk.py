@@ -19,9 +19,9 @@ def instructions(task: str) -> "staticmethod[[ClinicState, Clinic, Any], str]":
 
     The date is last and has no time, so that a provider's prompt cache stays valid for a day.
     """
-    manners = "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
+    style = "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
     return staticmethod(
-        lambda visit, clinic, call: f"{task} {manners} Today is {clinic.now():%A, %Y-%m-%d}."
+        lambda visit, clinic, call: f"{task} {style} Today is {clinic.now():%A, %Y-%m-%d}."
     )
 
 

@@ -64,7 +64,7 @@ class Gateway(rtc.RpcInterceptor):
 
     Checks run in this order, and the first failure is returned: the caller's role (4003), rate (4029), payload
     size (4013), strict JSON (4000), the request's fields (4001, 4005); then the method runs. A caller without a
-    role gets 4003 for every method that is not open to anybody, even above the rate limit, and never sees a version.
+    role gets 4003 for every method without ``anybody``, even above the rate limit, and never sees a version.
 
     Args:
         methods: The methods.

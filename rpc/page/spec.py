@@ -127,7 +127,7 @@ class PageSpec(Generic[S, C]):
             ``visit_id``, ``visit_state_changed`` and the key ``visit`` of replies.
         view: Renders a state for clients: the state, its version, the active agent.
         roles: The commands that each role may send, for every role there is.
-        user: The one of these that the bound user has; everybody else has theirs from a token attribute.
+        user: The role of the bound user, one of these; other participants' roles come from a token attribute.
         objects: The types that ``agent.state`` serves.
         methods: The application's further methods.
         features: Further features that ``hello`` reports.

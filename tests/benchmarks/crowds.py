@@ -43,7 +43,7 @@ def measure(crowds: Sequence[int]) -> list[Table]:
             "KiB each, greeted",
             "KiB each, after twelve turns",
         ),
-        note="The restaurant's twelve turns; nobody pauses, so the process is as busy as it can be. A turn"
+        note="The restaurant's twelve turns; users do not pause, so the process is as busy as it can be. A turn"
         " costs the time of the whole crowd by the number of its turns, and of the processor what all threads took"
         " of it. Memory is what the process has"
         " grown by while all of them are alive.",

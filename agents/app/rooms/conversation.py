@@ -176,7 +176,7 @@ class RoomConversation(Generic[S, C]):
         self._silence.stop()
 
     def hold(self) -> None:
-        """Neither hear the user nor wait for them: they wait for somebody else."""
+        """Stop listening to the user and the silence timer while they are being put through."""
         self._on_hold = True
         self._silence.stop()
         if self.call.can_speak:

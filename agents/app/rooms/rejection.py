@@ -58,7 +58,7 @@ async def send_transcription(
         agent: The sender.
         words: The text.
         segment: A segment id, unique for this agent.
-        to: The only recipient; everybody in the room without it.
+        to: The only recipient; by default all participants.
     """
     await agent.send_text(
         words,

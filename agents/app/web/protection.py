@@ -41,7 +41,7 @@ STRICT: Mapping[str, tuple[int, float]] = {
 """The same for single paths."""
 
 CLIENTS = 10
-"""How many times as much all clients of one address may ask for, except to log in: anybody can get many cookies."""
+"""How many clients' limits the clients of one address share, except for logins: a client can get many cookies."""
 
 _REASONS = {400: "request", 401: "cookie", 403: "role", 405: "request", 408: "body"}
 _REASONS |= {409: "conflict", 413: "body", 429: "rate", 431: "headers"}

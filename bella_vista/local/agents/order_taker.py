@@ -108,7 +108,7 @@ class OrderTakerPolicy(Policy):
         return [one for one in now.scene.outcomes if one.name not in told or not one.done]
 
     def is_complete(self, now: Situation) -> bool:
-        """Whether the guest has everything, as far as he has said."""
+        """Whether the guest has everything, as far as they have said."""
         if now.heard.question is not None or now.went_wrong or self.wants_to_cancel(now):
             return False
         if now.topic is Topic.CONFIRM and (now.scene.outcomes or now.meant("yes", "right")):

@@ -27,7 +27,7 @@ class PlacedPolicy(FeedbackPolicy):
         return super().calls(now)
 
     def opens_on_words(self, now: Situation) -> bool:
-        """What the guest was told of the placing he was told by the page's remark, unless it was placed just now."""
+        """Whether the order was placed just now: of an earlier placing the guest was told by the page's remark."""
         return now.did("place_order")
 
     def ask(self, now: Situation) -> str:

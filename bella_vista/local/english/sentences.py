@@ -125,7 +125,7 @@ def allergy_words(allergies: Sequence[str]) -> list[str]:
 
 
 def foods_of(allergies: Sequence[str]) -> list[str]:
-    """Return what a guest must not eat: "gluten" of somebody who has celiac disease.
+    """Return what a guest must not eat: "gluten" for celiac disease.
 
     >>> foods_of(["celiac", "tree nuts"])
     ['gluten', 'tree nuts']

@@ -28,7 +28,7 @@ COMMON = (
     | {word for phrase in lexicon.PHRASES for word in phrase.split()}
     | {*numbers.UNITS, *numbers.TENS, *numbers.ORDINALS}
 )
-"""Words that everybody knows and that are therefore no slips of the pen."""
+"""Common words, which are never taken for misspellings."""
 
 _COMMON_STEMS = frozenset(stem(word) for word in COMMON)
 _FOOD_STEMS = frozenset(stem(word) for word in FOODS)
@@ -36,7 +36,7 @@ _ENDINGS = ("ing", "ed", "er", "est", "ly", "s", "es", "d", "r", "ers", "y", "le
 
 
 def is_common(word: str) -> bool:
-    """Whether everybody knows a word, also in its other forms.
+    """Whether a word is common, also in its other forms.
 
     >>> is_common("speaking"), is_common("paying"), is_common("tirimasu")
     (True, True, False)
@@ -55,7 +55,7 @@ def is_common(word: str) -> bool:
 
 
 def is_food(word: str) -> bool:
-    """Whether everybody knows a word as something to eat or drink, be it one or several.
+    """Whether a word is a common food or drink, in singular or plural.
 
     >>> is_food("mushrooms"), is_food("spoon")
     (True, False)

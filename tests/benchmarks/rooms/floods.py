@@ -29,7 +29,7 @@ CALL_EVERY_S = 0.06
 ASK_EVERY_S = 0.5
 """How often the guest asks something; two writes a second are allowed."""
 
-NOBODY = "somebody from whom the server takes nothing"
+NOBODY = "a caller whose calls the server drops"
 
 METHOD, PAYLOAD = "get_order_state", "{}"
 
@@ -59,7 +59,7 @@ async def measure(deployment: Deployment, calls: int, times: int) -> Table:
         ("median", "p99", "most"),
         note="The flooder is a process of their own that waits for no answer. The others are those who do not flood:"
         " the guest, who calls and asks, or a member of the staff, who calls. The bare handler is in the same room,"
-        " refuses nobody, and is flooded and called in the same way.",
+        " refuses no call, and is flooded and called in the same way.",
         subject="flood",
     )
     quiet, others, told = (
