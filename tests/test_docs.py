@@ -63,7 +63,7 @@ def test_the_examples_of_rules_are_files_of_rules(tmp_path: Path) -> None:
     file.write_text(handing_over, encoding="utf-8")
     rules = load_rules(file)
     (asks,), (_, books) = rules["reception"], rules["tables"]
-    found = asks.groups("A table for 4, please")
+    found = asks.groups("A table for 4, please") or {}
     assert found == {"guests": "4"}
     assert asks.calls[0].filled(found) == {"guests": "4"}
     assert books.calls[0].filled({**found, "name": "Ada"}) == {"name": "Ada", "guests": "4"}

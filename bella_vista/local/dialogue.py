@@ -52,7 +52,7 @@ _OF_THE_ORDER = frozenset(
         *(Topic.PLACE, Topic.RATING),
     }
 )
-"""What any agent may have asked, because the guest had gone on to there on his page."""
+"""Topics that any agent may have asked about, because the guest had gone that far on their page."""
 
 _Key = tuple[str, str]
 

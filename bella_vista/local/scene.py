@@ -112,7 +112,7 @@ class Scene:
 
     @property
     def overtaken(self) -> bool:
-        """Whether nothing could be done because the guest did something on his page meanwhile."""
+        """Whether nothing could be done because the guest did something on their page meanwhile."""
         codes = [one.code for one in self.outcomes]
         conflicts = codes.count(_CONFLICT)
         return 0 < conflicts <= _MOST_CONFLICTS and {*codes} <= {_CONFLICT, "sibling_failed"}

@@ -1,4 +1,4 @@
-"""What an order asks for next, whichever agent speaks: the guest may have gone on by himself on his page."""
+"""The next question of an order, whichever agent speaks: the guest may have gone on by themselves on their page."""
 
 from bella_vista.local.answers import so_far
 from bella_vista.local.english.sentences import allergy_words, joined, line_words, say

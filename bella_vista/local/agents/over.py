@@ -1,4 +1,4 @@
-"""Any agent, once the order is placed or over: on his page the guest may have gone further than the agent had."""
+"""Any agent, once the order is placed or over: the guest may have gone further on their page than the agent had."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _TO_FEEDBACK = "transfer_to_feedback"
 
 
 class PlacedPolicy(FeedbackPolicy):
-    """Plays an agent that has nothing left to take down: hands over to Feedback, or does as it does."""
+    """Plays an agent that has nothing left to record: hands over to Feedback, or does as it does."""
 
     rating = "ask rating optional"
 
@@ -31,7 +31,7 @@ class PlacedPolicy(FeedbackPolicy):
         return now.did("place_order")
 
     def ask(self, now: Situation) -> str:
-        """Say the number to who asks for the placing, or gives what that would have taken."""
+        """Say the number when the guest asks to place the order, or gives what placing it would have needed."""
         said = super().ask(now)
         for_it = now.meant("yes", "place") or any(
             draft.op in ("set_tip", "choose_payment") for draft in now.heard.commands
@@ -57,7 +57,7 @@ class ClosedPolicy(Policy):
         return now.meant("bye", "no", "nothing", "done")
 
     def ask(self, now: Situation) -> str:
-        """Say that it is closed to who goes on ordering."""
+        """Say that it is closed when the guest goes on ordering."""
         if now.scene.outcomes or now.heard.answers or now.meant("status", "thanks", "cancel"):
             return say("ask more")
         wants = now.heard.commands or now.heard.question or now.meant("order", "place", "back")
