@@ -27,6 +27,7 @@ from agents.app.declaration import (
     of_kind,
     page_arguments,
 )
+from agents.app.faults import report_faults
 from agents.app.importing import loaded
 from agents.app.live import LiveSettings
 from agents.app.parts import (
@@ -45,7 +46,6 @@ from agents.app.parts import (
 )
 from agents.app.settings import AppSettings, settings_of
 from agents.app.words import ABOUT_RECORDING_WORDS
-from state.documents.program_faults import report_faults
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from agents.app.app import AnyApp
-from state.documents.program_faults import short_path
+from agents.app.faults import short_path
 
 _OPTIONS = {
     "model": (

@@ -15,9 +15,8 @@ from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin, get_typ
 
 from pydantic import BaseModel, ValidationError
 
-from agents.app.faults import InputError
+from agents.app.faults import InputError, file_and_line, place_of
 from agents.app.settings import AppSettings
-from state.documents.program_faults import file_and_line, place_of
 
 COMMANDS = (
     *("console", "dev", "start", "web", "staff-password", "join"),

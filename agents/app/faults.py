@@ -1,6 +1,9 @@
 """Errors that list everything wrong with an input."""
 
+import sys
 from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
 from typing import ClassVar
 
 
@@ -13,3 +16,37 @@ class InputError(Exception):
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(self.faults))
+
+
+_previous_hook = sys.excepthook
+
+
+def report_faults(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """End a program whose declaration is faulty; ``sys.excepthook``, as the framework's other packages set it."""
+    if not isinstance(getattr(error, "faults", None), tuple):
+        _previous_hook(kind, error, trace)
+        return
+    from state.documents.program_faults import report_faults
+
+    report_faults(kind, error, trace)
+
+
+def place_of(trace: TracebackType | None) -> str:
+    """Return the last line of the application's own that an exception came through, and its function."""
+    # Imported here: a server is made without any module of ``state``.
+    from state.documents.program_faults import place_of
+
+    return place_of(trace)
+
+
+def file_and_line(file: str, line: int) -> str:
+    """Name a line of a file, by a relative path if it is below the working directory."""
+    return f"{short_path(Path(file))}:{line}"
+
+
+def short_path(path: Path) -> Path:
+    """Return a path as people would write it here: relative if it is below the working directory."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

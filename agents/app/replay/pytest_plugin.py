@@ -128,9 +128,9 @@ class ConversationItem(pytest.Item):
 
 async def _failures(app: "AnyApp", path: Path) -> str:
     from agents.app.conversation_files.reading import load_conversation
+    from agents.app.faults import short_path
     from agents.app.replay.running import run_conversation
     from agents.app.setting_values import LOCAL
-    from state.documents.program_faults import short_path
 
     # A developer's own settings must not change what a test does.
     settings = app.settings.read(model=LOCAL).model_copy(update={"at": None})

@@ -19,6 +19,7 @@ from watchfiles import Change, awatch
 
 from agents.app.app import AnyApp, Environment
 from agents.app.background import BackgroundTasks, first
+from agents.app.faults import short_path
 from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.models.speech import language_models_of
@@ -35,7 +36,6 @@ from agents.app.serving.worker_process import WorkerChild, child_environment
 from agents.app.settings import AppSettings
 from agents.app.terminal.signals import on_signals
 from agents.app.terminal.stdio import print_error
-from state.documents.program_faults import short_path
 
 _WRITTEN = (".json", ".md", ".py", ".yaml", ".yml")
 _DEBOUNCE_MS, _STEP_MS = 300, 50

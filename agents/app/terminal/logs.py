@@ -14,7 +14,7 @@ from pathlib import Path
 
 from platformdirs import user_log_path
 
-from state.documents.program_faults import place_of
+from agents.app.faults import place_of
 
 _MEBIBYTE = 1024 * 1024
 _OLD_ONES = 1
