@@ -84,6 +84,9 @@ class Accounting:
                 continue
             if any(later.kept and _takes_back(later, one) for later in said[at + 1 :]):
                 continue
+            if after is not None and _is_announced(one, after):
+                if any(self.held.named(line, one.mask, before=True) for line in lines):
+                    continue
             if at and one.exact and one.count is None and _removes(said[at - 1]):
                 one = replace(one, verb="")
             if at and one.verb == "remove" and self._left_off(one, said[at - 1], lines):
@@ -457,10 +460,10 @@ class Accounting:
                     number_in(change) - old == number for change in thing.changes for old in had
                 ):
                     return True
-            named = sum(
-                any(self.held.is_one(thing, said.mask) for _ in (0,)) for thing in line.things[1:]
-            )
-            if said.head is not None and named == number:
+            parts = [thing for thing in line.things[1:] if self.held.is_one(thing, said.mask)]
+            wanted = [option for option in said.options if not option.no]
+            made = [part for part in parts if all(self.held.made_with(part, one) for one in wanted)]
+            if said.head is not None and number in (len(parts), len(made)):
                 return True
         return False
 
@@ -516,6 +519,12 @@ def _taken_back(said: Said, correction: Said) -> Said:
         size=None if about.size is not None else said.size,
         options=[] if about.options else said.options,
     )
+
+
+def _is_announced(said: Said, after: Said) -> bool:
+    """Whether something is only named, so that it is changed: "the cola, make it a lemonade"."""
+    named = said.head is not None and said.definite and not (said.described or said.verb)
+    return named and said.number is None and after.ref == "it" and after.become is not None
 
 
 def _counted_again(following: Sequence[Said]) -> bool:

@@ -4,10 +4,12 @@ Each item of a reading is carried out in the first way that fits the order. What
 reading a penalty, so that another reading of the same words may come out cheaper.
 """
 
+import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.asides import bare
 from bella_vista.local.understanding.changing import change, of_waiting
 from bella_vista.local.understanding.combos import put_together
@@ -53,7 +55,10 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
     lines, whole = out.lines, says_whole_order(out, reading)
     if whole:
         out.lines = []
+    recap = _recap(out, reading)
     for at, said in enumerate(reading):
+        if said.place > recap and _sums_up(out, said):
+            continue
         if said.place in talk and bare(said) and not said.empty:
             out.penalty += LOOSE if said.verb or said.count is not None else 0.8
         elif not said.empty or said.become is not None:
@@ -72,11 +77,35 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
     return out
 
 
+def _recap(out: Outcome, reading: Sequence[Said]) -> int:
+    """Return where a guest sums up what they have changed: "make mine a cola. So two teas and a cola"."""
+    for at in out.after_pauses(words_of("sums up")):
+        earlier = [said for said in reading if said.place < at]
+        if any(said.verb or said.instead or said.correct or said.become for said in earlier):
+            return at
+    return sys.maxsize
+
+
+def _sums_up(out: Outcome, said: Said) -> bool:
+    """Let there be so many in all of what is there, after a change of it."""
+    found = out.named(said.mask, out.things) if said.head is not None and not said.verb else []
+    if said.described:
+        found = out.made_with(found, said.options)
+    if not found or said.number is None:
+        return False
+    if len(found) == 1:
+        found[0].gone = 0
+        out.count(found[0], said.number)
+        out.touch(found[0])
+    return len(found) == 1 or sum(item.quantity or 1 for item in found) == said.number
+
+
 def _share(out: Outcome, reading: Sequence[Said]) -> None:
     """Say of both what is said of one: "bacon on the burger and the hot dog"."""
     for before, it, said in zip(reading, reading[1:], reading[2:], strict=False):
         _put_elsewhere(before, it, said)
     for before, said in pairwise(reading):
+        _means_part(out, before, said)
         _narrow(before, said)
         _comes_beside(out, before, said)
         if not before.on or before.become is None:
@@ -112,6 +141,18 @@ def _comes_beside(out: Outcome, before: Said, said: Said) -> None:
     kind = out.section(out.make(said))
     if not any(out.section(item) == kind for item in out.there):
         said.instead = False
+
+
+def _means_part(out: Outcome, before: Said, said: Said) -> None:
+    """Let "it" mean a part of a combo that was named before it: "the drink, make it a cola"."""
+    parts = [part for item in out.there for part in item.parts]
+    turns = said.ref == "it" and said.verb in ("change", "swap") and said.become is not None
+    if not turns or not _only_named(out, before, first=True) or out.named(before.mask, out.things):
+        return
+    if len(out.named(before.mask, parts)) == 1:
+        said.ref, said.head, said.definite = "", before.head, True
+        said.mask, said.words = before.mask, before.words
+        before.head, before.definite = None, False
 
 
 def _narrow(before: Said, said: Said) -> None:
@@ -203,7 +244,7 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
 
 def _dishes_as_options(out: Outcome, said: Said) -> int:
     """Return how many options are called like a dish on the order: "ham on the pepperoni"."""
-    names = [stems(item.name or "") for item in out.there]
+    names = [stems(item.name or "") for item in (*out.there, *out.items)]
     options = [*said.options, *(said.become.options if said.become is not None else ())]
     return sum(stems(option.entity.words) in names for option in options if not option.no)
 

@@ -194,8 +194,10 @@ def _swap_option(out: Outcome, said: Said, become: Said) -> None:
     """Put one thing on a dish in the place of another: "swap the ham for mushrooms"."""
     old = said.options[0].entity
     things = [*reversed(out.items), *reversed(out.there)]
-    for item in things if become.options and old.kind != "group" else ():
-        if out.has(item, become.options[0].entity.words) and not out.has(item, old.words):
+    told = become.options[0].entity.words if become.options and old.kind != "group" else ""
+    straight = any(out.has(i, old.words) and not out.has(i, told) for i in things if told)
+    for item in things if told and not straight else ():
+        if out.has(item, told) and not out.has(item, old.words):
             said, become = become, said  # "sub ranch for the mayo"
             old = said.options[0].entity
             break

@@ -1,9 +1,11 @@
 """Combos: what was ordered beside one and belongs to it, and what changes in one."""
 
+from collections.abc import Sequence
+
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import Outcome
 from bella_vista.local.understanding.reading import Said
-from state.menu import Combo
+from state.menu import Combo, ComboPart
 
 
 def put_together(outcome: Outcome) -> None:
@@ -14,6 +16,7 @@ def put_together(outcome: Outcome) -> None:
             continue
         if item.line is None or item.line.name != item.name:  # "make the burger a combo"
             _take_in(outcome, item, combo)
+            _take_in_each(outcome, item, combo)
             _hand_on_size(outcome, item, combo)
 
 
@@ -29,6 +32,9 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
             fresh = made if made is not None else outcome.make(become)
             if not _fits_instead(outcome, item, part, fresh):
                 return False
+            size = fresh.size
+            outcome.keep_choices(part, fresh)
+            fresh.size = size  # a combo comes in its own sizes
             item.parts[item.parts.index(part)] = fresh
         else:
             outcome.give(part, become)
@@ -82,6 +88,32 @@ def _take_in(outcome: Outcome, item: Item, combo: Combo) -> None:
             ):
                 item.parts.extend(other.copy(1) for _ in names)
                 outcome.items.remove(other)
+
+
+def _take_in_each(outcome: Outcome, item: Item, combo: Combo) -> None:
+    """Let several combos take in what each has of its own: "one with fries, one with a burger and tots"."""
+    number = item.quantity or 1
+    if number < 2 or item not in outcome.items:
+        return
+    after = outcome.items[outcome.items.index(item) + 1 :]
+    beside = [one for one in after if one.quantity in (None, 1) and not one.splits]
+    own = [_seated(item.parts, part) for part in combo.parts]
+    every = [_seated([*item.parts, *beside], part) for part in combo.parts]
+    full = [number * part.choose for part in combo.parts]
+    dealt = any(len(seated) == most for seated, most in zip(own, full, strict=True))
+    whole = all(len(seated) == most for seated, most in zip(every, full, strict=True))
+    fits = all(
+        len(seated) in (part.choose, most)
+        for seated, part, most in zip(every, combo.parts, full, strict=True)
+    )
+    taken = [one for one in beside if any(one in seated for seated in every)]
+    if taken and (whole or (dealt and fits)):
+        item.parts.extend(one.copy(1) for one in taken)
+        outcome.items[:] = [one for one in outcome.items if one not in taken]
+
+
+def _seated(things: Sequence[Item], part: ComboPart) -> list[Item]:
+    return [one for one in things if one.name in part.dishes]
 
 
 def _put_in(outcome: Outcome, item: Item, other: Item) -> None:

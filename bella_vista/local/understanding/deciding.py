@@ -41,6 +41,8 @@ from state.menu.words import stems
 
 READINGS, GAIN = 8, 1.2
 """So many readings are carried out, as long as one more can be the best: so much it may gain there."""
+SIZE_OF_TOPIC = 1.5
+"""What it costs to take a size of the dish that was spoken of for another dish."""
 LOST = 1.0
 """What it costs a reading that something of it came to nothing."""
 _LONG = 100
@@ -140,10 +142,12 @@ class Deciding:
             reviewed: Whether the order has been read back and waits for a yes.
             beam: How many readings are kept at each word.
         """
-        numbered, tokens = _by_number(tokens)
+        numbered, tokens = _by_number(_in_turn(tokens))
         offered = {**self._on_order(known, tokens), **self._offered(waiting)}
         words = lattice(tokens, self.index, offered)
         point(words, known, self.index, self._kitchen)
+        if topic is not None:
+            _prefer_sizes(words, self.index.bit(topic))
         there = bool(known or waiting or topic)
         if beam is None:
             beam = BEAM if len(tokens) < _LONG else BEAM // 2
@@ -506,6 +510,39 @@ def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]
         asked = Question("not_on_menu", {"words": words, "near": []})
         return [asked], [*tokens[:at], *tokens[last:]]
     return [], tokens
+
+
+def _in_turn(tokens: Sequence[Token]) -> Sequence[Token]:
+    """Let "two teas, the first hot, the second iced" be two teas, one hot, one iced."""
+    said = [token.word for token in tokens]
+    places = [at for at in range(1, len(said)) if said[at - 1] == "the" and _turn_of(said[at])]
+    turns = [_turn_of(said[at]) for at in places]
+    numbers = [number_at(tokens, at) for at in range(places[0] if places else 0)]
+    counted = any(number is not None and number[0] >= len(turns) for number in numbers)
+    if len(turns) < 2 or turns != list(range(1, len(turns) + 1)) or not counted:
+        return tokens
+    dealt: list[Token] = []
+    for at, token in enumerate(tokens):
+        if at + 1 in places or (at - 1 in places and token.word in ("one", "ones")):
+            continue
+        dealt.append(replace(token, word="one", stem="one") if at in places else token)
+    return dealt
+
+
+def _prefer_sizes(words: Lattice, bit: int) -> None:
+    """Let a size of the dish that was spoken of be no other dish: "a root beer? Two bottles"."""
+    for here in words.edges:
+        sizes = {edge.end for edge in here if edge.does == "size" and edge.entity.mask & bit}
+        for edge in here:
+            if edge.does == "dish" and edge.end in sizes and not edge.entity.mask & bit:
+                edge.cost += SIZE_OF_TOPIC
+
+
+def _turn_of(word: str) -> int:
+    """Return which in a row an ordinal says; 0 for another word."""
+    return next(
+        (at for at in range(1, 7) if not word.isdigit() and word in words_of(f"turn {at}")), 0
+    )
 
 
 def _named(reading: Reading) -> set[int]:

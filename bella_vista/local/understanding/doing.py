@@ -7,6 +7,7 @@ from bella_vista.local.understanding.grammar import (
     AFTER_VERB,
     ALREADY,
     AND,
+    CHOSEN_AFTER_NO,
     CHOSEN_TWICE,
     COMMA,
     CORRECT,
@@ -289,7 +290,8 @@ class Doing:
         if state[NUM] < 2 and (state[SIZE] or state[SAID]):
             cost += PAUSED if state[JOINT] == COMMA else STOPPED if state[JOINT] == STOP else 0.0
         if state[NUM] > 0 and state[JOINT] == WITH:
-            cost += PAUSED  # "two combos, one with a cola": one of the combos
+            # "Two combos, one with a cola": one of the combos.
+            cost += PAUSED if state[NUM] > 1 else 2 * PAUSED
         if state[JOINT] != ON and state[OWN] != self.index.all:
             # "No spaghetti carbonara" leaves nothing off a carbonara.
             cost += NOT_IN_IT if mask & state[OWN] else NOT_IN_IT + MISFIT
@@ -401,6 +403,8 @@ class Doing:
             if not denied and (state[HEAD] == 0 or fits != state[MASK]):
                 state[MASK] = fits
             cost += self._chosen_twice(state, entity)
+        if denied and not pend and state[JOINT] == NOTHING and entity.chosen:
+            cost += CHOSEN_AFTER_NO
         if (
             pend
             and pend[0][0] == "half"

@@ -21,8 +21,14 @@ def pointed(out: Outcome, said: Said) -> None:
     """Carry out what points at something and has no verb: "the second one with ham"."""
     last = out.items[-1] if out.items else None
     source = last.source if last is not None else None
+    topic = out.asked_about() if said.ref == "it" and said.size and not out.waiting else None
+    made = out.made_with(out.there, said.options) if said.exact and said.ref == "one" else []
     if said.ref in ("same", "again"):
         again(out, said)
+    elif made and sum(item.quantity or 1 for item in made) == (said.count or 1):
+        out.spoken = made[-1]  # "four in all, still just the one gluten free"
+    elif topic is not None:
+        out.order(replace(said, ref=""), topic, (topic,))  # "is the soup vegan? A bowl of it"
     elif said.ref == "one" and said.joint == ON and said.definite and len(said.options) == 1:
         out.penalty += LOOSE  # "no ketchup on the bacon one"
     elif said.ref == "one" and last is not None and _tells_size(out, said, last):
@@ -48,7 +54,9 @@ def pointed(out: Outcome, said: Said) -> None:
             out.give(item, said)
             out.settled.append(item)
     elif not said.described and said.count is None and said.ref != "rest":
-        out.penalty += LOOSE if said.more or not out.things else 0.8
+        repeats = said.joint == ON and last is not None and last.changes and not said.more
+        loose = LOOSE if said.more or not out.things else 0.8
+        out.penalty += 0.1 if repeats else loose  # "the salmon, no capers on that one"
     elif not (out.waiting and fill(out, said)):
         _change_pointed(out, said)
 
@@ -116,7 +124,8 @@ def fragment(out: Outcome, said: Said) -> None:
     if topic is not None and not out.settled:  # "one of those", of what the guest asked about
         asked = any(topic in item.names for item in out.waiting)
     one_more = said.ref == "one" and not asked and (said.article or not said.definite)
-    if topic and not said.correct and (one_more or (said.count and not said.described)):
+    of_topic = said.size is not None and said.number is not None and not said.options
+    if topic and not said.correct and (one_more or of_topic or said.count and not said.described):
         out.order(said, topic, (topic,))
         return
     if out.announced and (said.options or said.plain):
@@ -201,12 +210,9 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         return True
     if number is None and item.splits and said.options and left(item) > 0:
         number = 1
-    clash_of_choices = any(
-        out.kitchen.excludes(item.name, change, option.words)
-        for change in item.changes
-        for option in said.options
-    )
-    one_more = (clash or clash_of_choices) and said.joint == AND and not item.splits
+    clash_of_choices = out.clash(item, said)
+    beside = said.joint == AND or _counts_others(out, said)
+    one_more = (clash or clash_of_choices) and beside and not item.splits
     if number is not None and (several or item.splits) and number <= left(item) and not one_more:
         if out.able(item, said):
             out.split(item, said, number)
@@ -228,6 +234,12 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     else:
         out.change(item, said)
     return True
+
+
+def _counts_others(out: Outcome, said: Said) -> bool:
+    """Whether so many others are wanted: "four beef tacos, two chicken", but not "two with chicken"."""
+    words = out.told(range(said.place, min(said.told, default=said.place)))
+    return said.count is not None and not said.ref and "with" not in words.split()
 
 
 def _on_order(out: Outcome, said: Said) -> bool:
@@ -259,7 +271,11 @@ def _on_order(out: Outcome, said: Said) -> bool:
     if number is not None and (said.correct or said.exact) and (item.quantity or 1) <= number:
         return False
     one_more = said.ref == "one" and number is not None and (item.quantity or 1) <= number
+    one_more = one_more and item is not source  # "two on white and one on rye", of three
     other_size = said.size and said.article and not said.options and item.size
+    if other_size and item in out.touched and not out.items:
+        out.change(item, said)  # "the soup instead of the salad. Also a cup"
+        return True
     if one_more or other_size:
         out.penalty += NEW_THOUGH_THERE if said.definite else 0.0
         out.order(said, item.words, item.names, number or 1)

@@ -150,6 +150,7 @@ RULES = """
   after        other-halves optioned         halved                  after   0.05
   after        other-halves -                pend                    after   0.15
   before       halves     optioned           halved                  before  0.15
+  before       other-halves optioned         halved                  before  0.15
   before,after side       optioned           beside                  same    0.0
   out          side       -                  begin beside            before  0.9
   after        solely     optioned           only                    after   -0.1
@@ -230,6 +231,8 @@ CHOSEN_TWICE = 1.5
 """A choice where one of its kind was made already: "a lamb korma, chicken bhuna"."""
 LOST_VERB = 4.0
 """A verb within an item that does not say what becomes of it."""
+CHOSEN_AFTER_NO = 0.6
+"""A choice that some dish cannot be without, right after what is left off: "no rice black beans"."""
 COUNTED = 0.4
 """A number of things, or an article, before what is a choice: "make it two sugars", "make it a funghi"."""
 LISTED = 1.0

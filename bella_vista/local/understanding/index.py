@@ -43,6 +43,7 @@ class Entity:
         chosen: The dishes that need a choice of which it is one.
         halved: The dishes of which one half may have it.
         groups: The groups of which one choice is made and it is one, a bit for each.
+        kinds: All groups that it is a choice of, a bit for each.
         loose: The dishes of which it may be chosen beside others of its kind.
     """
 
@@ -55,6 +56,7 @@ class Entity:
     chosen: int = 0
     halved: int = 0
     groups: int = 0
+    kinds: int = 0
     loose: int = 0
     number: int = 0
 
@@ -537,6 +539,7 @@ class Index:
                             entity.halved |= mask
                         if group.least:
                             entity.chosen |= mask
+                        entity.kinds |= 1 << at
                         if group.most == 1 and not group.halves:
                             entity.groups |= 1 << at
                         else:
@@ -566,6 +569,7 @@ class Index:
                     entity.counted |= one.counted & mask
                     entity.tallied |= one.tallied & mask
                     entity.groups |= one.groups
+                    entity.kinds |= one.kinds
                     entity.loose |= one.loose & mask
             entity.own = own_runs.get(run, 0) & mask
             missing = min(found.values())

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bella_vista.local.understanding.combos import change_part
+from bella_vista.local.understanding.index import Entity
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import NEW_THOUGH_THERE, NOT_THERE, Outcome
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.reading import Option, Said
 from bella_vista.local.understanding.targets import targets
 
 
@@ -76,11 +77,31 @@ def instead_of(out: Outcome, said: Said) -> None:
         if not out.there:
             out.penalty += 1.0  # it was never ordered: nothing is to go
             return
-    if said.head is not None and out.gave_way(said.mask):
+    if said.head is not None and (out.gave_way(said.mask) or _in_place_of_a_choice(out, said)):
         return
     out.penalty += NOT_THERE
     if said.head is not None:
         out.not_found(said)
+
+
+def _in_place_of_a_choice(out: Outcome, said: Said) -> bool:
+    """Take both dishes for choices of one kind: "corn instead of the rice", which comes on a plate."""
+    fresh = out.items[-1] if out.items else None
+    if fresh is None or fresh.changes or fresh.size or fresh.counted:
+        return False
+    for item in reversed(out.there):
+        old = out.kitchen.made(item.name, said.words) or ()
+        new = out.kitchen.made(item.name, fresh.words)
+        if new and any(
+            one in item.changes and out.kitchen.same_group(item.name, one, fresh.words)
+            for one in old
+        ):
+            out.items.remove(fresh)
+            out.give_way(item, [Option(Entity("option", said.words))], [fresh.words])
+            out.give(item, Said(options=[Option(Entity("option", fresh.words))]))
+            out.touch(item)
+            return True
+    return False
 
 
 def in_place_of_another(out: Outcome, said: Said) -> None:

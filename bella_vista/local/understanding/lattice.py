@@ -271,6 +271,39 @@ def _headings(edges: list[list[Edge]], tokens: Sequence[Token], index: Index) ->
             if named and not any(edge.entity.mask & index.combos for edge in named):
                 edges[first].append(Edge("filler", at, 0.0, words="heading"))
                 break
+    for first in range(len(tokens)):
+        _heading(edges, tokens, first)
+
+
+def _heading(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> None:
+    """Let a kind of dish only announce what follows: "mains two lasagnas", "for dessert a tiramisu"."""
+    start = first
+    while start and tokens[start - 1].word in words_of("before a heading"):
+        start -= 1
+    if start and not (tokens[start - 1].stop or tokens[start - 1].word == "and"):
+        return
+    for kind in [edge for edge in edges[first] if edge.does == "dish"]:
+        at = kind.end
+        if kind.entity.mask.bit_count() < _KINDS or at >= len(tokens):
+            continue
+        at += tokens[at].word in (",", ":")
+        counts = [edge.end for edge in _edges(edges, at) if edge.does in ("number", "a", "the")]
+        counts += [
+            edge.end for to in (at, *counts) for edge in _edges(edges, to) if edge.does == "size"
+        ]
+        for named in (edge for to in (at, *counts) for edge in _edges(edges, to)):
+            if named.does != "dish" or not named.whole or named.entity is kind.entity:
+                continue
+            inside = not named.entity.mask & ~kind.entity.mask
+            if inside and (start < first or counts) or kind.plural and counts:
+                for heard in edges[start]:
+                    heard.cost += 1.0 if heard.does == "number" else 0.0  # "for" is no "four" here
+                edges[start].append(Edge("filler", kind.end, -0.05, words="heading"))
+                return
+
+
+def _edges(edges: list[list[Edge]], at: int) -> Sequence[Edge]:
+    return edges[at] if at < len(edges) else ()
 
 
 def _is_person(here: Sequence[Edge], token: Token) -> bool:
@@ -300,20 +333,52 @@ def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last:
             for inside in range(at, edge.end):
                 weight[inside - first] = max(weight[inside - first], told)
     opens = [at for at in range(first, last) if any(edge.does == "because" for edge in edges[at])]
-    if talk and not any(weight) and last - first > 2 and first not in opens:
+    reason = talk and _is_reason(edges, tokens, first, last)
+    if talk and (reason or not any(weight)) and last - first > 2 and first not in opens:
         opens.append(first)
     ends = [last]
     for at in range(first + 1, last):
-        if tokens[at].word == "and":
+        if tokens[at].word in ("and", "but"):
             ends.append(at)
+    if first not in opens and any(_given_up(tokens, first, end) for end in ends):
+        opens.append(first)
     for at in opens:
         for end in ends:
             if end <= at + 1:
                 continue
-            cost = 0.25 + 0.03 * (end - at) + sum(weight[at - first : end - first])
+            after = max((one.end for one in edges[at] if one.does == "because"), default=at)
+            told = sum(weight[after - first : end - first])
+            given_up = _given_up(tokens, at, end)
+            cheap = reason or given_up
+            cost = 0.03 * (end - at) + (0.1 + _REASON * told if cheap else 0.25 + told)
             if cost < 6:
-                edges[at].append(Edge("aside", end, cost, words="..."))
+                edges[at].append(Edge("aside", end, cost, words=GIVEN_UP if given_up else "..."))
 
+
+def _is_reason(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether a run only says why what follows is wanted: "my brother only drinks coke, so one coke"."""
+    follows = last + 1 < len(tokens) and tokens[last + 1].word == "so"
+    return follows and not any(
+        edge.does in ("add", "remove", "change", "swap")
+        for at in range(first, last)
+        for edge in edges[at]
+    )
+
+
+def _given_up(tokens: Sequence[Token], first: int, end: int) -> bool:
+    """Whether a run says that something is not wanted after all: "I was going to get the soup, but"."""
+    said = " ".join(token.word for token in tokens[first:end])
+    following = [token.word for token in tokens[end : end + 2] if not token.stop]
+    wished = following[:1] == ["but"] and pattern("given up").fullmatch(said)
+    return bool(wished or pattern("declined").fullmatch(said))
+
+
+_KINDS = 3
+"""Of so many dishes at least what announces others is a kind of dish."""
+GIVEN_UP = "given up"
+"""The words of an aside about something that is not wanted after all."""
+_REASON = 0.05
+"""How little the words of a reason count beside those of an order."""
 
 _TELLING = {
     "dish": 2.2,
@@ -508,7 +573,7 @@ def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
     if first + 2 >= len(tokens) or tokens[first + 1].word not in words_of("before so many"):
         return
     number = number_at(tokens, first + 2)
-    if number is not None:
+    if number is not None and number[0] > 1:
         end = first + 2 + number[1]
         here.append(Edge("of-them", end, 0.2, words="of them"))
         here.append(Edge("of", end, 0.1, words="of the"))
@@ -603,11 +668,16 @@ def _phrases(
         if phrase.does == "should" and len(words) == 1:
             cost += 0.25
         if phrase.does == "instead-of" and phrase.words == "not":
-            cost += 0.7
+            cost += 0.7 if following is not None and not following.stop else 3.0
         if phrase.does == "filler" and (
             named if len(words) == 1 else _sized(edges[first:end], end)
         ):
             cost += FILLER_ON_NAME  # "as a main" may be a size
+        elif phrase.does == "filler" and not (following and following.word in ("the", "a", "an")):
+            if any(
+                edge.does == "dish" and edge.whole and edge.end > end for edge in edges[end - 1]
+            ):
+                cost += FILLER_ON_NAME  # "one of the kids pizzas"
         if phrase.does == "swap" and len(words) == 1 and index.knows(tokens[first].stem):
             cost += FILLER_ON_NAME  # a "sub" may be a sandwich
         here.append(

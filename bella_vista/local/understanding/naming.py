@@ -51,6 +51,10 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     if definite and not out.named(said.mask, out.things):
         if change_part(out, said, replace(said, head=None)):
             return
+    fresh = out.named(said.mask, out.items) if definite and not (there or said.article) else []
+    if len(fresh) == 1 and said.joint in (ON, COMMA, STOP) and out.able(fresh[0], said):
+        out.change(fresh[0], replace(said, head=None))  # "and for the pepperoni half mushrooms"
+        return
     said.copies = said.copies or said.ref == "same"
     if said.replaced and said.number is None and (old := out.made_with(there, said.replaced)):
         if said.more or said.copies:
@@ -67,6 +71,8 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
             return
     if said.recounts and len(there) == 1 and not said.described:
         out.change(there[0], said)
+        return
+    if said.recounts and _recount(out, said, there):
         return
     if said.within and _within(out, said):
         return
@@ -108,6 +114,18 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         item = out.add(out.make(said))
         if said.count is not None and said.count > 1:
             announce(out, item, said, following)
+
+
+def _recount(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
+    """Let so many of a dish be in all, where some of them are made otherwise: the usual ones change."""
+    same = sized(out, there, said.size.words) if said.size is not None else there
+    usual = [item for item in same if not item.changes]
+    rest = sum(item.quantity or 1 for item in same if item.changes)
+    if said.options or said.count is None or len(usual) != 1 or said.count <= rest:
+        return False
+    usual[0].quantity = said.count - rest
+    out.touch(usual[0])
+    return True
 
 
 def _or_the_last(out: Outcome, said: Said) -> bool:
@@ -270,6 +288,8 @@ def _one_of_last(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
         return False
     if said.number is None or said.number > left(last) or (said.size and last.size):
         return False
+    if out.clash(last, said):
+        return False  # "ten beef tacos, ten chicken tacos"
     if said.size and not said.options and not last.splits:
         alike = [one for one in (said, *following) if one.head and one.mask == said.mask]
         if sum(one.number or 1 for one in alike) != last.quantity:

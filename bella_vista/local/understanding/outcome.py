@@ -1,7 +1,8 @@
 """The order as one reading leaves it, and the acts that change it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item, Split
@@ -286,6 +287,12 @@ class Outcome:
         """Return the guest's words at some places."""
         return " ".join(self._words[at] for at in sorted(places))
 
+    def after_pauses(self, wanted: Container[str]) -> Iterator[int]:
+        """Find the places of some words that follow a pause."""
+        for at, (before, word) in enumerate(pairwise(self._words), 1):
+            if word in wanted and not before.isalnum():
+                yield at
+
     def says_but(self, said: Said) -> bool:
         """Whether a "but" stands between what something is called and how it is to be."""
         first, last = said.named[1], min(said.told, default=said.named[1])
@@ -396,7 +403,13 @@ class Outcome:
             item.unknown.append(self.told(said.unknown))
         if said.size is not None:
             item.size = said.size.words
-        if said.options and (said.only or self._alone(item, said.options)):
+        alone = self._alone(item, said.options)
+        if alone and any(
+            one.no and self.kitchen.has(item.name, one.entity.words) for one in said.options
+        ):  # "no ham, just the pineapple": only what is named comes off
+            said.options = [one for one in said.options if not one.sole]
+            alone = False
+        if said.options and (said.only or alone):
             self._only(item, said.options)
             kept = {stem for option in said.options for stem in stems(option.entity.words)}
             contents = self.kitchen.contents(item.name)
@@ -422,6 +435,14 @@ class Outcome:
         for note in said.notes:
             if not self._undone(item, note) and note not in item.notes:
                 item.notes.append(note)
+
+    def clash(self, item: Item, said: Said) -> bool:
+        """Whether a thing has a choice already that what is said excludes."""
+        return any(
+            self.kitchen.excludes(item.name, change, option.words)
+            for change in item.changes
+            for option in said.options
+        )
 
     def _alone(self, item: Item, options: Sequence[Option]) -> bool:
         """Whether "just" stands before what comes anyway: "a hot dog, just mustard"."""
@@ -657,16 +678,22 @@ class Outcome:
 
     def give_place(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one; what was said of that stays as far as it can."""
-        kept = [
+        self.keep_choices(item, fresh)
+        self.become(item, fresh)
+
+    def keep_choices(self, item: Item, fresh: Item) -> None:
+        """Give a thing the size and the choices of the one before it, as far as it can have them."""
+        fresh.changes[:0] = [
             one
             for one in item.changes
             if self.kitchen.fits(fresh.name, one)
-            and not any(self.is_called(fresh, new, one) for new in fresh.changes)
+            and not any(
+                self.is_called(fresh, new, one) or self.kitchen.excludes(fresh.name, new, one)
+                for new in fresh.changes
+            )
         ]
-        size = item.size if item.size and self.kitchen.size(fresh.name, item.size) else None
-        self.become(item, fresh)
-        item.size = fresh.size or size
-        item.changes[:0] = kept
+        if item.size and not fresh.size and self.kitchen.size(fresh.name, item.size):
+            fresh.size = item.size
 
     def become(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one."""

@@ -6,7 +6,7 @@ search gets it as one more meaning of the words, beside all others.
 
 from collections.abc import Iterator, Sequence
 
-from bella_vista.local.english.talking import words_of
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -32,6 +32,7 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
     """
     if not known:
         return
+    _by_place(words, known, index)
     for first in range(1, len(words.tokens)):
         if words.tokens[first - 1].word not in words_of("points"):
             continue
@@ -48,6 +49,24 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
                 if key not in best or edge.cost < best[key].cost:
                     best[key] = edge
         words.edges[first].extend(best.values())
+
+
+def _by_place(words: Lattice, known: Sequence[Item], index: Index) -> None:
+    """Find what is called by its place on the order: "item 2", "the first item"."""
+    said = [token.word for token in words.tokens]
+    for first in range(len(said)):
+        found = pattern("by place").match(" ".join(said[first : first + _MOST]))
+        if found is None:
+            continue
+        told = found["number"] or found["ordinal"]
+        at = next((at for at in range(-1, len(known)) if told in words_of(f"place {at + 1}")), None)
+        if at is None:
+            continue
+        item = known[at]
+        end = first + len(found.group().split())
+        entity = index.entity(index.bit(item.name or "").bit_length())
+        lines = (item.line.id,) if item.line is not None else ()
+        words.edges[first].append(Edge("dish", end, 0.0, entity, words=found.group(), lines=lines))
 
 
 def _runs(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:
@@ -104,7 +123,8 @@ def _meant(
     one = next((edge for edge in run if edge.does == "one"), None)
     named = [edge for edge in run if edge.does != "one"]
     if one is None and len(named) == 1:
-        is_made = _removed(words, first) and _made_of(named[0], known, index, kitchen)
+        pointed_at = _removed(words, first) or _put_on(words, first)
+        is_made = pointed_at and _made_of(named[0], known, index, kitchen)
         if not is_made and not _named_in_part(words, first, named[0], known):
             return None
     if one is None and len(named) > 1 and named[-1].does != "dish":
@@ -115,7 +135,7 @@ def _meant(
         return None
     found = [item for fit, item in fits if fit == best]
     several = one is not None and one.words == "ones"
-    if (len(found) > 1) != several:
+    if len(found) > 1 and not several or several and sum(item.quantity or 1 for item in found) < 2:
         return None
     mask = 0
     for item in found:
@@ -142,9 +162,12 @@ def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]
     if first < 2 or (edge.does == "dish" and any(said == set(stems(i.words)) for i in known)):
         return False
     called = [item for item in known if said <= set(stems(item.name or ""))]
-    return len(called) == 1 and (
-        edge.does == "dish" or words.tokens[first - 2].word in words_of("put on")
-    )
+    return len(called) == 1 and (edge.does == "dish" or _put_on(words, first))
+
+
+def _put_on(words: Lattice, first: int) -> bool:
+    """Whether something is put on what is named at a place: "no onion on the beef"."""
+    return first >= 2 and words.tokens[first - 2].word in words_of("put on")
 
 
 def _removed(words: Lattice, first: int) -> bool:

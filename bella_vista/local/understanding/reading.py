@@ -1,15 +1,16 @@
 """What a reading says, item by item: the acts of a search put together."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, zip_longest
 
 from bella_vista.local.english.talking import phrases_of, words_of
 from bella_vista.local.understanding.grammar import AND, ON
 from bella_vista.local.understanding.index import Entity
-from bella_vista.local.understanding.lattice import Edge
+from bella_vista.local.understanding.lattice import GIVEN_UP, Edge
 from bella_vista.local.understanding.states import Act, Reading
 from bella_vista.local.understanding.tokens import Token, number_at, tokenize
+from state.menu.words import stems
 
 
 @dataclass(slots=True)
@@ -347,6 +348,12 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
+    given_up = [step.first for step in reading.steps if step.edge.words == GIVEN_UP]
+    said = [_itself(one) for one in said]
+    for one in said:
+        _turn(one)
+        if any(place < one.place for place in given_up):
+            one.instead = False  # "I wanted the soup, but better not. A salad instead"
     for one, another in pairwise([*said]):
         if one.verb == "remove" and another.correct and another.only_names(one.mask):
             said.remove(another)  # "I changed my mind about the soup, no soup"
@@ -355,7 +362,35 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         changes = one.recounts or one.verb == "change" or one.correct or one.exact
         if changes and one.counts and another.goes_on_counting:
             another.recounts = True
+    for one, another in reversed([*pairwise(said)]):
+        if another.recounts and another.joint == AND and one.counts and not one.described:
+            one.recounts = True  # "five naans and four teas in total"
     return said, passed
+
+
+def _itself(said: Said) -> Said:
+    """Take "on the asada ones" for the thing itself: "two carne asada with no onion on the asada ones"."""
+    about = said.become
+    if about is None or not (said.on and said.ref == "one" and said.options and said.count):
+        return said
+    told = [set(stems(one.entity.words)) for one in about.options if not one.no]
+    if not all(any(set(stems(one.entity.words)) <= of for of in told) for one in said.options):
+        return said
+    return replace(
+        said, become=None, on=False, ref="", definite=False, options=about.options, told=about.told
+    )
+
+
+def _turn(said: Said) -> None:
+    """Take "make the rice a salad" for a swap: both are choices of one kind."""
+    beside = said.head or said.ref or said.become or said.size or said.ordinal
+    if said.verb != "change" or beside or len(said.options) != 2:
+        return
+    old, new = said.options
+    changed = old.no or new.no or old.amount or old.half
+    if not changed and old.entity.kinds & new.entity.kinds:
+        said.verb, said.options = "swap", [old]
+        said.become = Said(place=said.place, options=[new])
 
 
 def deal_sizes(said: Sequence[Said]) -> tuple[list[Said], int]:

@@ -133,19 +133,19 @@ def either(
     ]
     if together:
         orders = [_merged(lines) for lines in orders]
-    told: list[str] = []
+    told: list[list[str]] = []
     for own, other in (orders, reversed(orders)):
         words = [line_words(line) for line in own if line not in other]
         ids = [line["id"] for line in own]
         gone = (line for line in other if line["id"] and line["id"] not in ids)
-        told.append(listed([*words, *(say("none of", name=line["name"]) for line in gone)]))
-    if not all(told) or told[0] == told[1]:
+        told.append([*words, *(say("none of", name=line["name"]) for line in gone)])
+    if not all(told) or sorted(told[0]) == sorted(told[1]):
         return None
     waits = tuple(
         tuple(draft for draft in own if draft not in other)
         for own, other in ((meant, rival), (rival, meant))
     )
-    return Question("either", {"possible": tuple(told), "orders": waits})
+    return Question("either", {"possible": tuple(map(listed, told)), "orders": waits})
 
 
 def _merged(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -35,7 +35,11 @@ class Settling:
         if item.quantity == 0:
             return [], []
         combo = self._kitchen.combo(item.name)
-        wanted = self._dealt_combos(item, combo) if combo else _split(self._dealt_out(item))
+        wanted = (
+            self._dealt_combos(item, combo)
+            if combo
+            else _split(self._dealt_out(item), self._kitchen)
+        )
         drafts: list[Draft] = []
         questions: list[Question] = []
         for one in wanted:
@@ -539,7 +543,7 @@ def _pieces_in(size: str) -> int:
     return number[0]
 
 
-def _split(item: Item) -> list[Item]:
+def _split(item: Item, kitchen: Kitchen) -> list[Item]:
     """Take apart several of which some are to be different: the usual ones come first."""
     if not item.splits or item.quantity is None:
         return [item]
@@ -555,12 +559,17 @@ def _split(item: Item) -> list[Item]:
         count = split.count if split.count is not None else left
         if count <= 0:
             continue
+        kept = [
+            one  # "four tacos with chicken, two with chorizo"
+            for one in item.changes
+            if not any(kitchen.excludes(item.name, one, new) for new in split.changes)
+        ]
         result.append(
             replace(
                 item,
                 quantity=count,
                 size=split.size or item.size,
-                changes=[*item.changes, *split.changes],
+                changes=[*kept, *split.changes],
                 notes=[*item.notes, *split.notes],
                 unknown=list(item.unknown),
                 splits=[],

@@ -14,9 +14,11 @@ def some_of(out: Outcome, said: Said) -> bool:
     if not said.described:
         there = out.named(said.mask, out.things) if said.head is not None and said.count else []
         sized = there and out.kitchen.size(there[0].name, str(said.count))  # "ten of the wings"
-        if there and not sized and sum(item.quantity or 1 for item in there) < (said.count or 0):
+        several = said.plural or (said.count or 0) > 1
+        none = several and said.head and not (said.ref or there or out.waiting)
+        if none or there and not sized and sum(i.quantity or 1 for i in there) < (said.count or 0):
             said.partial = said.definite = False
-            return False  # "two of those cookies", of which there is one
+            return False  # "two of those cookies", of which there is one, or none
         last = out.items[-1] if out.items else None
         plain = last is not None and not (last.counted or last.changes)
         topic = out.asked_about() if said.count and not out.items else None

@@ -59,12 +59,14 @@ _IDENTITY = re.compile(
     r"\b(need|show|have|bring|check|take|an|my|your|valid|photo|without|any) ids?\b", re.IGNORECASE
 )
 _YOU_ALL = re.compile(r"\by['\u2019]all\b", re.IGNORECASE)
+_LISTED = re.compile(r"(?:^|(?<=[\s;]))\(?(\d{1,2})[).](?=\s+[^\W\d]|\s+\d+\s+\w)")
 
 
 def clean(text: str) -> str:
     """Drop what cannot be seen or said, and what is too long to be a guest's line."""
     text = unicodedata.normalize("NFC", text[: LONGEST * 2])
     text = "".join(_visible(character) for character in text)
+    text = _unnumbered(text)
     text = _HALF_OF_DAY.sub(r"\1m", text)
     text = _WITHOUT.sub("without", text)
     text = _SHORT.sub(r"\1 ", text)
@@ -72,6 +74,14 @@ def clean(text: str) -> str:
     text = _IDENTITY.sub(r"\1 identification", text)  # which is no "I would"
     text = _YOU_ALL.sub("you", text)
     return re.sub(r"[^\S\n]+", " ", text).strip()[:LONGEST]
+
+
+def _unnumbered(text: str) -> str:
+    """Let the numbers of a list be pauses: "1) a small latte 2) two muffins"."""
+    found = [int(number) for number in _LISTED.findall(text)]
+    if len(found) < 2 or found != list(range(1, len(found) + 1)):
+        return text
+    return _LISTED.sub(" . ", text)
 
 
 def _visible(character: str) -> str:
