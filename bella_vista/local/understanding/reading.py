@@ -26,6 +26,7 @@ class Option:
         place: Where it was said.
         carried: Whether the "no" was said of what comes before it in a list.
         sole: Whether "just" stands before it.
+        dropped: Whether the "no" is a verb: "never mind the bacon".
     """
 
     entity: Entity
@@ -37,6 +38,7 @@ class Option:
     place: int = -1
     carried: bool = False
     sole: bool = False
+    dropped: bool = False
 
     @property
     def words(self) -> str:
@@ -347,6 +349,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
+    _take_back(said)
     for one, another in pairwise([*said]):
         if one.verb == "remove" and another.correct and another.only_names(one.mask):
             said.remove(another)  # "I changed my mind about the soup, no soup"
@@ -356,6 +359,33 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         if changes and one.counts and another.goes_on_counting:
             another.recounts = True
     return said, passed
+
+
+def _take_back(said: list[Said]) -> None:
+    """Leave out choices that the same line takes back: "with bacon? No, never mind the bacon"."""
+    gone: list[Said] = []
+    for before, one in pairwise([Said(), *said]):
+        told = (one.become or one).options
+        alone = one.head is None and not (one.ref or one.become or one.count or one.size)
+        put = [*((before.become or before).options if alone else ()), *told]
+        takes = alone and one.verb == "remove"
+        for option in [option for option in told if option.dropped or takes]:
+            wanted = [
+                other
+                for other in put[: next(at for at, o in enumerate(put) if o is option)]
+                if other.entity.words == option.entity.words
+                and not other.no
+                and not (takes and any(other is own for own in told))
+            ]
+            if wanted:
+                for options in (told, (before.become or before).options):
+                    options[:] = [o for o in options if o is not option and o is not wanted[-1]]
+                if alone and not told:
+                    one.verb = ""
+                if before.correct:
+                    before.article = False  # "no, a medium": not another one
+                gone += [each for each in (before, one) if each.empty and each.become is None]
+    said[:] = [one for one in said if one.verb or not any(one is each for each in gone)]
 
 
 def deal_sizes(said: Sequence[Said]) -> tuple[list[Said], int]:
@@ -632,6 +662,8 @@ def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
     same = [one for one in to.options if one.entity is fresh.entity]
     if only and not fresh.no:
         to.options.clear()
+    elif same and fresh.dropped and not same[-1].no:
+        return  # "extra cheese? No, never mind the cheese" takes back what was said
     elif same:
         to.options.remove(same[-1])
         if same[-1] == fresh and not again:
@@ -682,6 +714,7 @@ def _option(entity: Entity, pend: Sequence[tuple[str, str | int]]) -> Option:
     for kind, value in pend:
         if kind in ("no", "carried"):
             option.no, option.carried = True, kind == "carried"
+            option.dropped = value == "dropped"
         elif kind == "amount":
             option.amount = str(value)
         elif kind == "half":
