@@ -349,7 +349,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
-    _take_back(said)
+    _take_back(said, [one.first for one in reading.steps if one.edge.does in _PAUSES])
     for one, another in pairwise([*said]):
         if one.verb == "remove" and another.correct and another.only_names(one.mask):
             said.remove(another)  # "I changed my mind about the soup, no soup"
@@ -361,8 +361,13 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     return said, passed
 
 
-def _take_back(said: list[Said]) -> None:
-    """Leave out choices that the same line takes back: "with bacon? No, never mind the bacon"."""
+def _take_back(said: list[Said], pauses: Sequence[int]) -> None:
+    """Leave out choices that the same line takes back: "with bacon? No, never mind the bacon".
+
+    Args:
+        said: The items of the line; they are changed.
+        pauses: Where it pauses: "it is the cream I do not want" takes nothing back.
+    """
     gone: list[Said] = []
     for before, one in pairwise([Said(), *said]):
         told = (one.become or one).options
@@ -376,6 +381,7 @@ def _take_back(said: list[Said]) -> None:
                 if other.entity.words == option.entity.words
                 and not other.no
                 and not (takes and any(other is own for own in told))
+                and any(other.place < at < option.place for at in pauses)
             ]
             if wanted:
                 for options in (told, (before.become or before).options):
@@ -501,6 +507,7 @@ def _general(act: Act) -> bool:
 _APART = frozenset(("and", "but", "comma", "stop", "no"))
 _HOW = frozenset(("amount", "number", "a", "half", "filler", "aside", "add"))
 _EVERY = ("all", "whole")
+_PAUSES = ("comma", "stop", "correct")
 _NAMING = frozenset(("head", "narrow", "part", "option"))
 _STRANGE = frozenset(("food", "word", "common", "part", "name"))
 _TELLING = frozenset(("food", "part", "name"))
