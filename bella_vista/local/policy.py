@@ -265,7 +265,11 @@ class Policy(ABC):
 
     def cancelling(self, now: Situation) -> list[ToolCall]:
         """Cancel the order when the guest has said so twice."""
-        if now.topic is Topic.KEEP and now.meant("yes") and now.tried("cancel_order") is None:
+        if (
+            now.topic is Topic.KEEP
+            and now.meant("yes", "cancel")
+            and now.tried("cancel_order") is None
+        ):
             return [call("cancel_order")]
         return []
 

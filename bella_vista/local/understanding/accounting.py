@@ -453,7 +453,8 @@ class Accounting:
         for line in lines:
             for thing in line.things:
                 pieces = number_in(thing.size or "")
-                if pieces and pieces * max(1, line.quantity) == number:
+                each = pieces if thing is not line.things[0] else 0  # of a part, in each combo
+                if pieces and number in (pieces * max(1, line.quantity), each):
                     return True
                 had = {0, *(number_in(one) or 1 for was in line.before for one in was.changes)}
                 if any(

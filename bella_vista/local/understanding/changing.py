@@ -156,6 +156,15 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
         found = found[:1]
     if said.instead and said.on and become.options:
         out.leaves_other(become.options, found)  # "put the egg on the melt instead"
+    if said.ref == "them" and said.head is None:
+        found = [
+            item for item in found if out.able(item, become)
+        ] or found  # the wings, not the pizza
+    wanted = [option.entity.words for option in become.options]
+    if wanted and (said.instead or (said.verb == "change" and not said.on)):
+        become.instead = become.instead or all(
+            out.kitchen.must_choose(item.name, words) for item in found for words in wanted
+        )  # "make the wings hot": with another sauce than before
     which = count is None or said.ref == "of-them"
     if several(said, found) and which and out.ask_which(said, found):
         return

@@ -79,6 +79,7 @@ def _take_in(outcome: Outcome, item: Item, combo: Combo) -> None:
         fixed = any(part.dishes == (other.name,) for part in combo.parts)
         if outcome.kitchen.open_part(combo, taken) is None and not fixed:
             continue
+        _in_pieces(outcome, other)
         count = other.quantity or 1
         if other.name and not other.splits:
             names = [other.name] * count
@@ -114,6 +115,14 @@ def _take_in_each(outcome: Outcome, item: Item, combo: Combo) -> None:
 
 def _seated(things: Sequence[Item], part: ComboPart) -> list[Item]:
     return [one for one in things if one.name in part.dishes]
+
+
+def _in_pieces(outcome: Outcome, other: Item) -> None:
+    """Take "twelve wings" as one portion where twelve pieces are a size."""
+    if other.size is None and other.quantity is not None:
+        found = outcome.kitchen.in_pieces(other.name, other.quantity)
+        if found is not None:
+            other.size, other.quantity = found
 
 
 def _put_in(outcome: Outcome, item: Item, other: Item) -> None:

@@ -62,7 +62,7 @@ def _kindred(doing: Doing, state: State, edge: Edge) -> bool:
     if state[HEAD] <= 0 or state[PEND] or state[FLAGS] & (TURNED | PARTED):
         return False
     mask, last = state[MASK], stem(edge.words.split()[-1])
-    if mask & (mask - 1) or mask & edge.entity.mask:
+    if mask & (mask - 1) or mask & edge.entity.mask or _part_of(doing, state, edge):
         return False
     acts = state[ACTS]
     while acts is not None and acts[0].does != "head":

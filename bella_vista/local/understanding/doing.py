@@ -374,7 +374,7 @@ class Doing:
             return None  # "remove the olives and put ham on it"
         pend = state[PEND]
         resized = state[OP] in CHANGING and state[SIZE] and state[HEAD] < 0 and not pend
-        denied = state[NEG] or pend[:1] == (("no", ""),)
+        denied = state[NEG] or bool(pend and pend[0][0] == "no")
         own = entity.own | self.chosen.get(entity.number, 0)
         cost = 0.3 if resized else 0.0  # "make the small one medium": rather of another size
         if state[OP] == "instead-of" and state[JOINT] == STOP:
@@ -470,7 +470,7 @@ class Doing:
         return 0.0
 
     def _drop(self, state: State, edge: Edge, place: int) -> float | None:
-        state[PEND] = (("no", ""),)
+        state[PEND] = (("no", "dropped"),)
         state[VERB] = ""
         return self._option(state, edge, place)
 

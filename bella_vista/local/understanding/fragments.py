@@ -171,7 +171,10 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     if of_pieces(out, item, said):
         return True
     out.make_plain(item, said)
+    counted, said = said.count is not None, out.in_pieces(item, said)
     if not said.described:
+        if said.count is None and counted:
+            return True  # "with wings, twelve, and a cola"
         if said.count is None:
             # "Honey butter on one": one of the two.
             alone = LOOSE if said.joint == ON and (item.quantity or 1) > 1 else 0.8

@@ -88,6 +88,8 @@ class Index:
         self._bits = {item.name: 1 << at for at, item in enumerate(self.items)}
         self._entities: list[Entity] = []
         self._meant: dict[Stems, list[Meant]] = {}
+        self.articled: dict[str, Entity] = {}
+        """Dishes that are called by an article and one word, by that word: "The Works"."""
         self._own_names: set[Stems] = set()
         self.parts: dict[int, int] = {}
         self.kinds = {
@@ -262,6 +264,8 @@ class Index:
             for way in self._ways(stems(item.name), others=False):
                 self._name(way, entity, _exact(way))
                 self._own_names.add(way)
+                if way[0] == "the" and len(way) == 2:
+                    self.articled[way[1]] = entity
             for alias in item.aliases:
                 aliases.extend((way, entity) for way in self._ways(stems(alias), others=False))
             for name in (item.name, *item.aliases):

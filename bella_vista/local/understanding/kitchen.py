@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.tokens import number_at, tokenize
 from state.errors import Ambiguous, ChoiceMissing, OrderError, SoldOut
 from state.menu import Combo, Dish, Menu
 from state.menu.words import stems
@@ -152,6 +153,17 @@ class Kitchen:
             for name in (choice.name, *choice.aliases)
         )
 
+    def must_choose(self, name: str | None, words: str) -> bool:
+        """Whether words choose from a group of a dish from which something has to be chosen."""
+        dish, said = self.dish(name), stems(words)
+        return dish is not None and any(
+            stems(one) == said
+            for group in self._menu.groups(dish)
+            if group.least
+            for choice in group.choices
+            for one in (choice.name, *choice.aliases)
+        )
+
     def asks_how(self, name: str) -> bool:
         """Whether something has to be chosen for a dish."""
         dish = self.dish(name)
@@ -168,6 +180,22 @@ class Kitchen:
             return self._menu.size(dish, words)
         except OrderError:
             return None
+
+    def in_pieces(self, name: str | None, count: int) -> tuple[str, int] | None:
+        """Return the size and the number of portions that so many pieces of a dish are."""
+        dish = self.dish(name)
+        if dish is None or count < 2:
+            return None
+        for size in dish.sizes:
+            words = stems(size)
+            if words[:1] == (str(count),) and words[1:] in ((), *_PIECES):
+                return size, 1
+        if dish.size_needed and all(map(_pieces_in, dish.sizes)):
+            most = max(dish.sizes, key=_pieces_in)
+            portions, left = divmod(count, _pieces_in(most))
+            if portions > 1 and not left:  # a dozen, where six are the most of one portion
+                return most, portions
+        return None
 
     def canonical(self, name: str, size: str | None, changes: Sequence[str]) -> tuple[str, ...]:
         """Return modifications in the menu's words; what is not possible is left out."""
@@ -240,6 +268,18 @@ class Kitchen:
         return None
 
 
+def _pieces_in(size: str) -> int:
+    """Return how many pieces a size says it is; 0 when it says something else."""
+    tokens = tokenize(size)
+    number = number_at(tokens, 0) if tokens else None
+    if number is None or stems(" ".join(token.word for token in tokens[number[1] :])) not in (
+        (),
+        *_PIECES,
+    ):
+        return 0
+    return number[0]
+
+
 def any_size(dish: Dish) -> str | None:
     """Return some size of a dish, where any will do."""
     return dish.implied_size or (dish.sizes[0] if dish.sizes else None)
@@ -254,3 +294,6 @@ def _seated(wanted: Sequence[str], slots: Sequence[set[str]]) -> bool:
         if wanted[0] in slot and _seated(wanted[1:], [*slots[:index], *slots[index + 1 :]]):
             return True
     return False
+
+
+_PIECES = frozenset({stems(word) for word in ("piece", "pieces", "pcs", "pc", "wings")})

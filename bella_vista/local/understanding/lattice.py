@@ -101,6 +101,8 @@ def lattice(
     _joined(edges, tokens, stems, index)
     passed: list[Passed] = []
     _all_phrases(edges, tokens, index)
+    _all_but(edges)
+    _without_article(edges, tokens, stems, index)
     _taken_off(edges)
     _parted_notes(edges, tokens)
     _asides(edges, tokens)
@@ -304,6 +306,28 @@ def _heading(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
 
 def _edges(edges: list[list[Edge]], at: int) -> Sequence[Edge]:
     return edges[at] if at < len(edges) else ()
+
+
+def _all_but(edges: list[list[Edge]]) -> None:
+    """Read "with everything but" as a "no", not as "with everything" and what comes on it besides."""
+    for here in edges:
+        denied = max((edge.end for edge in here if edge.does == "no"), default=0)
+        here[:] = [e for e in here if e.does not in ("plain", "whole") or e.end >= denied]
+
+
+def _without_article(
+    edges: list[list[Edge]], tokens: Sequence[Token], stems: Sequence[str], index: Index
+) -> None:
+    """Take "a large works" for a dish that is called "The Works": alone, the word is no dish."""
+    for first, token in enumerate(tokens):
+        entity = None if token.stop else index.articled.get(stems[first])
+        counted = any(
+            edge.end == first and edge.does in ("size", "number", "a")
+            for here in edges[max(0, first - 3) : first]
+            for edge in here
+        )
+        if entity is not None and counted:
+            edges[first].append(Edge("dish", first + 1, 0.5, entity, words=token.word))
 
 
 def _is_person(here: Sequence[Edge], token: Token) -> bool:

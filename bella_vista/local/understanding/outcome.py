@@ -587,6 +587,7 @@ class Outcome:
         if said.count == 0:
             self.take_off(item, None)
             return
+        said = self.in_pieces(item, said)
         if said.count is not None:
             self.count(item, said.count)
         if said.size is not None and (part := self._part_of_size(item, said.size.words)):
@@ -599,6 +600,16 @@ class Outcome:
             self.of_same_group(item, said.options)
         self.give(item, said)
         self.touch(item)
+
+    def in_pieces(self, item: Item, said: Said) -> Said:
+        """Take a number for the size of what comes in so many pieces, the last part first: "wings, twelve"."""
+        able = [item, *item.parts] if said.count is not None and said.size is None else []
+        for part in reversed(able):
+            found = self.kitchen.in_pieces(part.name, said.count or 1)
+            if found is not None and found[1] == 1 and not (part.size or part.counted):
+                part.size = found[0]
+                return replace(said, count=None)
+        return said
 
     def _part_of_size(self, item: Item, size: str) -> Item | None:
         """Return the only part of a combo that comes in a size: "make it a double"."""

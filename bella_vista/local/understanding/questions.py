@@ -254,7 +254,11 @@ class Questions:
                 best, score = key, found
         if best is None:
             return None
-        dish = any(piece.head for piece in cut(words, self._names))
+        pieces = cut(words, self._names)
+        if score < 2.0 and pattern("asks to make").match(words.said):
+            if any(piece.changes for piece in pieces):
+                return None  # "can you do the crust thin": a fact may speak of crusts
+        dish = any(piece.head for piece in pieces)
         if dish and score < 3.0 and not asked & _stems_of("of the house"):
             return None
         return Asked("facts", subject=best)

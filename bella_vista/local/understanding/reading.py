@@ -27,6 +27,7 @@ class Option:
         place: Where it was said.
         carried: Whether the "no" was said of what comes before it in a list.
         sole: Whether "just" stands before it.
+        dropped: Whether the "no" is a verb: "never mind the bacon".
     """
 
     entity: Entity
@@ -38,6 +39,7 @@ class Option:
     place: int = -1
     carried: bool = False
     sole: bool = False
+    dropped: bool = False
 
     @property
     def words(self) -> str:
@@ -348,6 +350,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
+    _take_back(said, [one.first for one in reading.steps if one.edge.does in _PAUSES])
     given_up = [step.first for step in reading.steps if step.edge.words == GIVEN_UP]
     said = [_itself(one) for one in said]
     for one in said:
@@ -391,6 +394,39 @@ def _turn(said: Said) -> None:
     if not changed and old.entity.kinds & new.entity.kinds:
         said.verb, said.options = "swap", [old]
         said.become = Said(place=said.place, options=[new])
+
+
+def _take_back(said: list[Said], pauses: Sequence[int]) -> None:
+    """Leave out choices that the same line takes back: "with bacon? No, never mind the bacon".
+
+    Args:
+        said: The items of the line; they are changed.
+        pauses: Where it pauses: "it is the cream I do not want" takes nothing back.
+    """
+    gone: list[Said] = []
+    for before, one in pairwise([Said(), *said]):
+        told = (one.become or one).options
+        alone = one.head is None and not (one.ref or one.become or one.count or one.size)
+        put = [*((before.become or before).options if alone else ()), *told]
+        takes = alone and one.verb == "remove"
+        for option in [option for option in told if option.dropped or takes]:
+            wanted = [
+                other
+                for other in put[: next(at for at, o in enumerate(put) if o is option)]
+                if other.entity.words == option.entity.words
+                and not other.no
+                and not (takes and any(other is own for own in told))
+                and any(other.place < at < option.place for at in pauses)
+            ]
+            if wanted:
+                for options in (told, (before.become or before).options):
+                    options[:] = [o for o in options if o is not option and o is not wanted[-1]]
+                if alone and not told:
+                    one.verb = ""
+                if before.correct:
+                    before.article = False  # "no, a medium": not another one
+                gone += [each for each in (before, one) if each.empty and each.become is None]
+    said[:] = [one for one in said if one.verb or not any(one is each for each in gone)]
 
 
 def deal_sizes(said: Sequence[Said]) -> tuple[list[Said], int]:
@@ -506,6 +542,7 @@ def _general(act: Act) -> bool:
 _APART = frozenset(("and", "but", "comma", "stop", "no"))
 _HOW = frozenset(("amount", "number", "a", "half", "filler", "aside", "add"))
 _EVERY = ("all", "whole")
+_PAUSES = ("comma", "stop", "correct")
 _NAMING = frozenset(("head", "narrow", "part", "option"))
 _STRANGE = frozenset(("food", "word", "common", "part", "name"))
 _TELLING = frozenset(("food", "part", "name"))
@@ -667,6 +704,8 @@ def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
     same = [one for one in to.options if one.entity is fresh.entity]
     if only and not fresh.no:
         to.options.clear()
+    elif same and fresh.dropped and not same[-1].no:
+        return  # "extra cheese? No, never mind the cheese" takes back what was said
     elif same:
         to.options.remove(same[-1])
         if same[-1] == fresh and not again:
@@ -717,6 +756,7 @@ def _option(entity: Entity, pend: Sequence[tuple[str, str | int]]) -> Option:
     for kind, value in pend:
         if kind in ("no", "carried"):
             option.no, option.carried = True, kind == "carried"
+            option.dropped = value == "dropped"
         elif kind == "amount":
             option.amount = str(value)
         elif kind == "half":

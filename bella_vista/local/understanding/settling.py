@@ -8,7 +8,6 @@ from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen, any_size
 from bella_vista.local.understanding.meaning import Draft, Question
-from bella_vista.local.understanding.tokens import number_at, tokenize
 from state.errors import ChoiceMissing, OrderError
 from state.menu import Combo, Dish, Menu
 from state.menu.words import stems
@@ -206,19 +205,10 @@ class Settling:
 
     def _counted_in_pieces(self, item: Item, dish: Dish) -> Item:
         """Take "six nigiri" as one portion where six pieces are a size."""
-        if item.size is None and item.quantity is not None and item.quantity > 1:
-            for size in dish.sizes:
-                words = stems(size)
-                if words[:1] == (str(item.quantity),) and words[1:] in ((), *_PIECES):
-                    return replace(item, size=size, quantity=1)
-            if not dish.size_needed:
-                return item
-            most = max(dish.sizes, key=_pieces_in)
-            if all(map(_pieces_in, dish.sizes)) and item.quantity > _pieces_in(most):
-                portions, left = divmod(item.quantity, _pieces_in(most))
-                if not left:  # a dozen, where six are the most there is of in one portion
-                    return replace(item, size=most, quantity=portions)
-        return item
+        if item.size is not None or item.quantity is None:
+            return item
+        found = self._kitchen.in_pieces(dish.name, item.quantity)
+        return item if found is None else replace(item, size=found[0], quantity=found[1])
 
     def _wrong_size(self, item: Item, dish: Dish) -> Question | None:
         if item.size is None:
@@ -531,18 +521,6 @@ def _part_fields(part: Item) -> dict[str, Any]:
     return fields
 
 
-def _pieces_in(size: str) -> int:
-    """Return how many pieces a size says it is; 0 when it says something else."""
-    tokens = tokenize(size)
-    number = number_at(tokens, 0) if tokens else None
-    if number is None or stems(" ".join(token.word for token in tokens[number[1] :])) not in (
-        (),
-        *_PIECES,
-    ):
-        return 0
-    return number[0]
-
-
 def _split(item: Item, kitchen: Kitchen) -> list[Item]:
     """Take apart several of which some are to be different: the usual ones come first."""
     if not item.splits or item.quantity is None:
@@ -577,6 +555,3 @@ def _split(item: Item, kitchen: Kitchen) -> list[Item]:
             )
         )
     return result
-
-
-_PIECES = frozenset({stems(word) for word in ("piece", "pieces", "pcs", "pc", "wings")})

@@ -28,7 +28,9 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
         if said.size is not None and said.verb in _TAKING:
             last = sized(outcome, things, said.size.words)  # "forget the footlong"
         items = outcome.made_with(things, said.options) if said.options else last
-        items = items or (last if said.verb == "change" else [])
+        if not items and said.verb == "change":
+            able = [item for item in things if outcome.able(item, said)]
+            items = last if last and last[0] in able else able[-1:] or last
         source = last[0].source if last else None
         # "one with ham, one with egg, the third ..."
         if source is not None and said.ordinal is not None:

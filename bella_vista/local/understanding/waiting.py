@@ -56,8 +56,13 @@ def _becomes_part(outcome: Outcome, item: Item, combo: Combo, said: Said) -> boo
         return True
     if not room or (len(room) != len(named) and len(room) != 1):
         return False
-    for _ in range(said.number or 1):
-        part = Item(words=said.words, names=tuple(room))
+    pieces = outcome.kitchen.in_pieces(room[0], said.number or 1) if said.size is None else None
+    several = [room[0]] * (pieces[1] if pieces else said.number or 1)
+    fits = outcome.kitchen.room_for
+    if not all(fits(combo, [*taken, *several[:at]], name) for at, name in enumerate(several)):
+        return False  # "and two colas", where one comes in it
+    for _ in several:
+        part = Item(words=said.words, names=tuple(room), size=pieces[0] if pieces else None)
         outcome.give(part, said)
         item.parts.append(part)
     return True
@@ -112,6 +117,7 @@ def of_asked(outcome: Outcome, said: Said) -> bool:
     item = outcome.waiting[0]
     if said.described and not outcome.able(item, said):
         return False
+    said = outcome.in_pieces(item, said)
     if said.count is not None:
         item.quantity = said.count
     outcome.give(item, said)
@@ -120,6 +126,7 @@ def of_asked(outcome: Outcome, said: Said) -> bool:
 
 
 def _fill(outcome: Outcome, item: Item, said: Said) -> None:
+    said = outcome.in_pieces(item, said)
     several, again = (item.quantity or 1) > 1, item in outcome.settled
     number = 1 if said.count is None and said.ref == "one" and not said.definite else said.count
     if number is not None and several and number <= left(item):

@@ -141,11 +141,17 @@ class WholeLine:
                     continue  # "leave the basil off"
                 option = Option(one.edge.entity)
                 off = Option(one.edge.entity, no=True)
+                put = any(
+                    earlier.edge.does == "option" and earlier.edge.entity is one.edge.entity
+                    for earlier in told[:at]
+                    if earlier is not one
+                )  # "with extra cheese. Never mind the cheese": what comes anyway stays
                 if does == "remove" or does == "off":
                     wrong = not any(
                         self._held.has(line, off, just_now=True) for line in lines
                     ) and any(
-                        self._held.chosen_for(thing, option) or self._held.has(line, option)
+                        self._held.chosen_for(thing, option)
+                        or (not put and self._held.has(line, option))
                         for line in lines
                         if line.quantity and line.things != line.before
                         for thing in line.things
