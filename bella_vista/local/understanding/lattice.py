@@ -109,6 +109,7 @@ def lattice(
     _persons(edges, tokens)
     _everyone(edges)
     _headings(edges, tokens, index)
+    _with_all(edges, tokens)
     for first, token in enumerate(tokens):
         here = edges[first]
         again = first > 0 and token.word == tokens[first - 1].word and not token.stop
@@ -330,6 +331,18 @@ def _without_article(
             edges[first].append(Edge("dish", first + 1, 0.5, entity, words=token.word))
 
 
+def _with_all(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    """Let "with all of them" at the end of a clause mean on all of them."""
+    for at, token in enumerate(tokens[:-1]):
+        if token.word != "with" or not at or tokens[at - 1].stop:
+            continue
+        if any(
+            edge.does == "all" and (edge.end == len(tokens) or tokens[edge.end].stop)
+            for edge in edges[at + 1]
+        ):
+            edges[at].append(Edge("on", at + 1, 0.05, words="with"))
+
+
 def _is_person(here: Sequence[Edge], token: Token) -> bool:
     """Whether a word may be somebody: it means nothing else."""
     other = any(edge.does not in ("aside", "filler") for edge in here)
@@ -362,7 +375,8 @@ def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last:
         opens.append(first)
     ends = [last]
     for at in range(first + 1, last):
-        if tokens[at].word in ("and", "but"):
+        wish = " ".join(token.word for token in tokens[at : at + 3])
+        if tokens[at].word in ("and", "but") or pattern("begins a wish").match(wish):
             ends.append(at)
     if first not in opens and any(_given_up(tokens, first, end) for end in ends):
         opens.append(first)
@@ -559,19 +573,9 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         of_people = _of_people(tokens, first, end)
         if of_people:
             here.append(Edge("filler", end, 0.1, value=number[0], words=words))
-        if following in words_of("people") or [token.word for token in tokens[end : end + 2]] == [
-            "of",
-            "us",
-        ]:
-            here.append(
-                Edge(
-                    "filler",
-                    end + (1 if following in words_of("people") else 2),
-                    0.1,
-                    value=number[0],
-                    words=words,
-                )
-            )
+        after = _after_people(tokens, end)
+        if after > end:
+            here.append(Edge("filler", after, 0.1, value=number[0], words=words))
         this = words == "one" and first > 0 and tokens[first - 1].word in words_of("this")
         before = [token.word for token in tokens[max(0, first - 3) : first - 1]]
         this = this or (
@@ -583,6 +587,19 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
             edges[first - 1].append(Edge("filler", end, 0.1, value=number[0], words=f"for {words}"))
             cost += 0.5  # "a pot of tea for two"
         here.append(Edge("number", end, cost, value=number[0], words=words))
+
+
+def _after_people(tokens: Sequence[Token], end: int) -> int:
+    """Where the people end that a number counts: "three people", "two of us", "four sleepy kids"."""
+    following = [token.word for token in tokens[end : end + 2]]
+    if following == ["of", "us"]:
+        return end + 2
+    for at, word in enumerate(following):
+        if word in words_of("people"):
+            return end + at + 1
+        if not word.isalpha() or number_at(tokens, end + at) is not None:
+            break
+    return end
 
 
 def _of_people(tokens: Sequence[Token], first: int, end: int) -> bool:

@@ -362,5 +362,5 @@ def _plain_number(value: Decimal) -> int | float:
 
 _VERY_NEAR = 94.0
 _GIVE = re.compile(
-    r"(?:(?:and )?(?:i |we )?(?:will |would like to |want to )?(?:add|give|leave|make it|tip|put|with|take|do)(?: you| them| the driver)?(?: a| an)?)$"
+    r"(?:(?:and )?(?:i |we )?(?:will |would like to |want to )?(?:add|give|leave|make it|tip|put|with|take|do)(?: you| yourself| yourselves| them| the driver)?(?: a| an)?)$"
 )
