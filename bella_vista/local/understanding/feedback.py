@@ -8,6 +8,8 @@ from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.tokens import Words
 
+_STARS = 5
+
 
 class Feedback:
     """Reads how the guest liked it; a rating is never invented."""
@@ -33,8 +35,9 @@ class Feedback:
             number = _decimal_of(given["number"])
             most = _decimal_of((given["most"] or "5").split()[0])
             whole = number == number.to_integral_value() and not given["half"]
-            if most == 5 and whole and 1 <= number <= 5:
-                heard.wish(words, "give_feedback", rating=int(number))
+            best = whole and number == most >= _STARS  # "10/10" is as good as it gets
+            if best or (most == _STARS and whole and 1 <= number <= _STARS):
+                heard.wish(words, "give_feedback", rating=_STARS if best else int(number))
             else:
                 facts = {"field": "rating", "why": "not_one_to_five", "words": found.match.group()}
                 heard.asked(Question("not_valid", facts, Draft("give_feedback", {})))
