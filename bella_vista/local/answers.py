@@ -27,7 +27,7 @@ from state.allergens import (
 from state.contact import postcode_in
 from state.errors import OrderError
 from state.hours import KINDS, earliest, hours_text, is_open, next_opening, opening_spans
-from state.menu import Combo, Dish, Menu, Section
+from state.menu import Choice, Combo, Dish, Menu, Section
 from state.menu.model import WEEKDAYS
 from state.menu.words import stems
 from state.money import Cents, parse, shown
@@ -207,6 +207,8 @@ class Answers:
 
     def _contents(self, name: str | None) -> str:
         item = self._item(name)
+        if item is None and (choice := self._choice(name)) is not None:
+            return say("contents nothing", name=choice.name)
         if item is None:
             return say("contents which")
         if isinstance(item, Combo):
@@ -276,11 +278,15 @@ class Answers:
     def _allergens(self, asked: Asked, order: Mapping[str, Any]) -> str:
         item, allergen = self._item(asked.subject), asked.allergen
         names = [item.name] if item is not None else []
+        choice = self._choice(asked.subject) if item is None else None
+        if choice is not None and allergen:
+            met = allergens_met([allergen], (choice.name, *choice.allergens))
+            return say("allergen", met=met, allergen=listed(foods_of([allergen])), name=choice.name)
         if item is None:
             if asked.subject and allergen is None:
                 return say("allergens unknown dish", words=asked.subject)
             names = [line["name"] for line in order.get("items") or ()]
-        if allergen and not is_mentioned(self._menu, allergen):
+        if allergen and not (is_mentioned(self._menu, allergen) or self._listing(allergen)):
             return self.not_mentioned([allergen])
         if not names:
             return self._dishes_with(allergen) if allergen else say("allergens which")
@@ -295,10 +301,21 @@ class Answers:
     def _holds(self, name: str, allergen: str) -> str:
         item = self._item(name)
         met = allergens_met([allergen], held_by(self._menu, item)) if item is not None else ()
+        if not met and item in self._listing(allergen):
+            met = (allergen,)
         return say("allergen", met=met, allergen=listed(foods_of([allergen])), name=name)
 
+    def _listing(self, ingredient: str) -> list[Dish]:
+        """Return the dishes for which the menu names an ingredient, allergen or not."""
+        return [dish for dish in self._menu.dishes if lists(dish, ingredient)]
+
+    def _choice(self, name: str | None) -> Choice | None:
+        """Return a choice of any group by its name."""
+        choices = (one for group in self._menu.options.values() for one in group.choices)
+        return next((one for one in choices if name and one.name == name), None)
+
     def _dishes_with(self, allergen: str) -> str:
-        names = [dish.name for dish in dishes_with(self._menu, allergen)]
+        names = [dish.name for dish in dishes_with(self._menu, allergen) or self._listing(allergen)]
         called = families_of(allergen) or (allergen,)
         return say("allergen dishes", called=called, names=some(names))
 
@@ -356,6 +373,9 @@ class Answers:
                 fits = any(stems(diet) == stems(one) for one in item.diets)
                 return say("diet" if fits else "diet not", name=item.name, diet=diet)
             return say("diets", name=item.name, diets=item.diets)
+        if diet and (choice := self._choice(asked.subject)) is not None:
+            fits = any(stems(diet) == stems(one) for one in choice.diets)
+            return say("diet" if fits else "diet not", name=choice.name, diet=diet)
         fitting = [
             dish.name
             for dish in self._menu.dishes

@@ -40,6 +40,10 @@ def instead_of(out: Outcome, said: Said) -> None:
         return
     if said.head is None and not said.ref and said.options:
         item = out.last
+        words = [one.entity.words for one in said.options]
+        if item in out.items and not any(out.kitchen.answers(item.name, one) for one in words):
+            had = [other for other in out.items if all(out.has(other, one) for one in words)]
+            item = had[-1] if had else item  # "a hot dog with slaw instead of relish"
         if item is not None:
             if item in out.items and not item.counted:
                 same = out.made_with(out.named(out.mask(item), out.there), said.options)

@@ -108,10 +108,23 @@ class Pending:
         if code == "choice_not_possible" and pattern("as it is").fullmatch(refused):
             self.settled = True
             return None
+        if self._not_offered(item, said, heard):
+            return None
         if pattern("nothing").fullmatch(said):
             self.settled, self.items = True, self.items[1:]
             return None
         return self._by_number(item, words, said)
+
+    def _not_offered(self, item: Item, said: str, heard: Heard) -> bool:
+        """Tell of a size that was asked for and that a dish does not come in: "medium", of small and large."""
+        facts, found = self._question.facts, pattern("a size").fullmatch(said)
+        if facts.get("group") != "size" or found is None:
+            return False
+        if self._ordinal(said) is not None or self._kitchen.size(item.name, found["size"]):
+            return False
+        told = {**facts, "words": found["size"]}
+        heard.asked(Question("choice_not_possible", told, self._question.draft))
+        return True
 
     def _either(self, words: Words, heard: Heard) -> Words | None:
         """Take "the first", or words of only one of two orders, for what was meant."""

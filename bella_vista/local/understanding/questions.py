@@ -286,7 +286,9 @@ class Questions:
             "free" in p.words.split() and (p.changes or p.head) for p in pieces
         ):
             return None
-        subject, _ = self._subjects.find(pieces, things, besides=allergen)
+        subject = self._choice_in(words)
+        if subject is None:
+            subject, _ = self._subjects.find(pieces, things, besides=allergen)
         if not talks and subject is None and allergen is not None and self._is_dish(allergen):
             return None
         return Asked("allergens", subject=subject, allergen=allergen)
@@ -358,7 +360,9 @@ class Questions:
             return None
         if diet is None and any(piece.changes and not piece.head for piece in pieces):
             return None
-        subject, _ = self._subjects.find(pieces, things)
+        subject = self._choice_in(words) if diet is not None else None
+        if subject is None:
+            subject, _ = self._subjects.find(pieces, things)
         return Asked("diets", subject=subject, diet=diet)
 
     def _contents(self, words: Words, things: Sequence[Item]) -> Asked | None:
@@ -467,7 +471,22 @@ class Questions:
         named = next((piece.dishes for piece in pieces if len(piece.dishes) == 1), None)
         if named is None and things and pattern("asks is with").fullmatch(words.said):
             return Asked("contents", subject=things[-1].name)
+        if named is None and words.find(pattern("asks inside")) is not None:
+            choice = self._choice_in(words)
+            return Asked("contents", subject=choice) if choice is not None else None
         return Asked("contents", subject=named[0]) if named else None
+
+    def _choice_in(self, words: Words) -> str | None:
+        """Return the choice that a question is about: "is there nuts in almond milk", "is oat milk vegan?"."""
+        inside = words.find(pattern("asks inside")) or words.find(pattern("is something"))
+        if inside is None:
+            return None
+        group = next(one for one in ("dish", "dish2") if inside.match.groupdict().get(one))
+        said = words.part(*inside.span(words, group)).trimmed(words_of("before a choice"))
+        kind = self._names.meaning(said.tokens[-1].word) if len(said) > 1 else None
+        if kind is not None and kind.groups:
+            said = said.part(0, len(said) - 1)  # "the vanilla syrup" is vanilla
+        return self._subjects.choice(said.said) if said.tokens else None
 
     def _inside_names(self, words: Words) -> set[int]:
         """Return where the words of dishes' names stand that have several words."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bella_vista.local.english import ask, lexicon
+from bella_vista.local.english import ask, lexicon, vocabulary
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.english.talking import patterns as patterns_of
 from bella_vista.local.understanding.clauses import clauses
 from bella_vista.local.understanding.deciding import Decided, Deciding
 from bella_vista.local.understanding.explain import explained
-from bella_vista.local.understanding.heard import Heard
+from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import (
     NO_ORDER,
@@ -31,6 +31,7 @@ from bella_vista.local.understanding.questions import Questions
 from bella_vista.local.understanding.statements import Statements
 from bella_vista.local.understanding.talk import Talk, comment, kept
 from bella_vista.local.understanding.tokens import Token, Words
+from state.allergens import families_of
 from state.menu import Menu
 
 __all__ = [
@@ -191,6 +192,7 @@ class _Hearing:
             elif pending.code == "not_valid" and pending.facts.get("field") == "rating":
                 self._expects = "rating"
         words = self._house.statements.whole(words, self._heard, self._order)
+        words = self._keeps_off(words)
         if self._expects == "rating":
             words = self._house.statements.rating(words, self._heard)
         for clause in clauses(words, self._house.names):
@@ -198,7 +200,55 @@ class _Hearing:
             self._clause(clause)
             self._gap = self._gap or len(self._left) == kept
 
+    def _keeps_off(self, words: Words) -> Words:
+        """Leave off what a guest does not eat; where no dish can be had without it, tell what the menu says."""
+        found = words.find(pattern("keeps off"))
+        if found is None or asks_before(words, found.first):
+            return words
+        spans = (found.span(words, group) for group in ("what", "what2", "what3"))
+        first, last = next(span for span in spans if span != (0, 0))
+        what = words.part(first, last).said
+        itself = self._house.names.longest(words.tokens, first)
+        if itself and any({*item.names} & {*itself[1].dishes} for item in self._known):
+            return words  # what is ordered is taken off
+        dishes: list[Sequence[str]] = []
+        at = 0
+        while at < len(words):
+            named = self._house.names.longest(words.tokens, at)
+            if named is not None and not found.first <= at < found.last:
+                dishes.append(named[1].dishes)
+                at += named[0] - 1
+            at += 1
+        sure = list(dict.fromkeys(names[0] for names in dishes if len(names) == 1))
+        known = [*sure, *(item.name for item in self._known)]
+        if any(self._house.kitchen.has(name, what) for name in known):
+            no = replace(words.tokens[found.first], word="no", stem="no", raw="no")
+            kept = (*words.tokens[: found.first], no, *words.tokens[first:last])
+            return Words(words.line, (*kept, *words.tokens[found.last :]))
+        if not (families_of(what) or vocabulary.is_food(what)):
+            return words
+        subject = sure[0] if len(sure) == 1 else None
+        self._answers.append(Asked("allergens", subject=subject, allergen=what))
+        return words.without(found.first, found.last)
+
+    def _one_of_several(self, words: Words) -> Words:
+        """Take one off where there are several: "no coffee for him", of two coffees."""
+        found = words.find(pattern("none for one"))
+        if found is None or found.first or any(not one.stop for one in words.tokens[found.last :]):
+            return words
+        first, last = found.span(words, "what")
+        named = self._house.names.longest(words.tokens, first)
+        if named is None or first + named[0] != last:
+            return words
+        meant = [item for item in self._known if {*item.names} & {*named[1].dishes}]
+        if not any((item.quantity or 1) > 1 for item in meant):
+            return words
+        no = words.tokens[first - 1]
+        fewer = (replace(no, word=word, stem=word, raw=no.word) for word in ("one", "fewer"))
+        return Words(words.line, (*fewer, *words.tokens[first:last]))
+
     def _clause(self, words: Words) -> None:
+        words = self._one_of_several(words)
         if self._pending is None or not self._pending.offers(words):
             words = self._talk.take(words)
         if self._talk.answer and self._pending is not None and not self._pending.settled:
