@@ -32,19 +32,24 @@ def refuse_long_numbers(value: Any, name: str = "") -> None:
         raise Unstorable(f"{'.'.join(place) or 'it'} is a number that is too long")
 
 
-def refuse_outside_column(name: str, value: object) -> None:
+LARGEST_NUMBER = 2**63 - 1
+"""The largest number that may be compared with a version: a larger one is no version of anything."""
+
+
+def refuse_outside_column(name: str, value: object, largest: int = LARGEST_COLUMN) -> None:
     """Refuse a value that a column for whole numbers cannot hold.
 
     Args:
         name: Its name for the error.
         value: A whole number, or ``None``.
+        largest: What it may be at most, in either direction.
 
     Raises:
         Unstorable: It is something else or too large.
     """
-    if value is None or (type(value) is int and -LARGEST_COLUMN <= value <= LARGEST_COLUMN):
+    if value is None or (type(value) is int and -largest <= value <= largest):
         return
-    raise Unstorable(f"{name} has to be a whole number of at most {LARGEST_COLUMN}")
+    raise Unstorable(f"{name} has to be a whole number of at most {largest}")
 
 
 def _long_numbers(value: Any, place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

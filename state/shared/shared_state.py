@@ -43,7 +43,7 @@ from state.shared.journal import (
     present_gate,
     to_the_end,
 )
-from state.shared.numbers import refuse_long_numbers, refuse_outside_column
+from state.shared.numbers import LARGEST_NUMBER, refuse_long_numbers, refuse_outside_column
 from state.shared.reading import read_state
 from state.shared.serialization import as_json, as_stored, fingerprint, validated, write_state
 from state.shared.shapes import Guard, model_faults, shape_of
@@ -337,7 +337,7 @@ class SharedState(Generic[S, C]):
         """
         if not commands:
             raise ValueError("apply needs a command")
-        refuse_outside_column("seen", seen)
+        refuse_outside_column("seen", seen, LARGEST_NUMBER)
         refuse_outside_column("turn", turn)
         for command in commands:  # before the rules, whose sentences may repeat a number
             refuse_long_numbers(command, str(command.op))

@@ -15,6 +15,7 @@ from state.shared import (
     Moment,
     SharedState,
     SqlStore,
+    Stale,
     StateError,
     Unstorable,
     write_state,
@@ -146,7 +147,11 @@ async def test_a_turn_or_version_that_no_row_holds_is_refused_by_name(
             asyncio.create_task(shared.apply(Play(best=best), actor="judge", turn=best))
             for best in (1, 2)
         ]
-        with pytest.raises(Unstorable, match=rf"\({name} has to be a whole number"):
+        stale = name == "seen" and number == 2**31  # a version that is still to come
+        with pytest.raises(
+            Stale if stale else Unstorable,
+            match=None if stale else rf"\({name} has to be a whole number",
+        ):
             await shared.apply(Play(), actor="judge", **{name: number})
         await asyncio.gather(*others)
         entries = (await store.read("a")).entries
