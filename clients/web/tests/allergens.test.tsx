@@ -28,7 +28,7 @@ test("every family of allergens has a German name", () => {
 test("allergens of a dish stand in the page's language, other words as the menu has them", () => {
   const dish = { diets: [], allergens: ["Gluten", "tree nuts", "annatto"], minimum_age: null };
   const facts = (texts: Texts) => factsText(dish as unknown as DishView, texts);
-  expect(facts(german)).toBe("Enthält Gluten, Schalenfrüchte, annatto.");
+  expect(facts(german)).toBe("Enthält Gluten, Schalen\u00adfrüchte, annatto.");
   expect(facts(english)).toBe("Holds Gluten, tree nuts, annatto.");
 });
 

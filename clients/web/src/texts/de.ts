@@ -222,7 +222,7 @@ export const de: Texts = {
     allergens: {
       gluten: "Gluten",
       wheat: "Weizen",
-      shellfish: "Krebs- und Weichtiere",
+      shellfish: "Krebs- und Weich\u00adtiere",
       crustaceans: "Krebstiere",
       molluscs: "Weichtiere",
       egg: "Ei",
@@ -232,7 +232,7 @@ export const de: Texts = {
       soy: "Soja",
       milk: "Milch",
       nuts: "Nüsse",
-      "tree nuts": "Schalenfrüchte",
+      "tree nuts": "Schalen\u00adfrüchte",
       celery: "Sellerie",
       mustard: "Senf",
       sesame: "Sesam",
