@@ -18,7 +18,7 @@ from bella_vista.local.understanding.lattice import Lattice, lattice
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.outcome import Outcome, Situation, Which
 from bella_vista.local.understanding.parts import on_order
-from bella_vista.local.understanding.phrases import small_words
+from bella_vista.local.understanding.phrases import ordinals, small_words
 from bella_vista.local.understanding.pointing import point
 from bella_vista.local.understanding.reading import Passed, Said, items
 from bella_vista.local.understanding.rivals import (
@@ -515,8 +515,8 @@ def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]
 def _in_turn(tokens: Sequence[Token]) -> Sequence[Token]:
     """Let "two teas, the first hot, the second iced" be two teas, one hot, one iced."""
     said = [token.word for token in tokens]
-    places = [at for at in range(1, len(said)) if said[at - 1] == "the" and _turn_of(said[at])]
-    turns = [_turn_of(said[at]) for at in places]
+    places = [at for at in range(1, len(said)) if said[at - 1] == "the" and said[at] in ordinals()]
+    turns = [ordinals()[said[at]] for at in places]
     numbers = [number_at(tokens, at) for at in range(places[0] if places else 0)]
     counted = any(number is not None and number[0] >= len(turns) for number in numbers)
     if len(turns) < 2 or turns != list(range(1, len(turns) + 1)) or not counted:
@@ -536,13 +536,6 @@ def _prefer_sizes(words: Lattice, bit: int) -> None:
         for edge in here:
             if edge.does == "dish" and edge.end in sizes and not edge.entity.mask & bit:
                 edge.cost += SIZE_OF_TOPIC
-
-
-def _turn_of(word: str) -> int:
-    """Return which in a row an ordinal says; 0 for another word."""
-    return next(
-        (at for at in range(1, 7) if not word.isdigit() and word in words_of(f"turn {at}")), 0
-    )
 
 
 def _named(reading: Reading) -> set[int]:

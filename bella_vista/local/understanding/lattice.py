@@ -395,7 +395,7 @@ def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last:
 
 def _is_reason(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last: int) -> bool:
     """Whether a run only says why what follows is wanted: "my brother only drinks coke, so one coke"."""
-    follows = last + 1 < len(tokens) and tokens[last + 1].word == "so"
+    follows = last + 1 < len(tokens) and tokens[last + 1].word in words_of("sums up")
     return follows and not any(
         edge.does in ("add", "remove", "change", "swap")
         for at in range(first, last)

@@ -71,6 +71,17 @@ def notes(language: str = "en") -> frozenset[str]:
     )
 
 
+@cache
+def ordinals(language: str = "en") -> Mapping[str, int]:
+    """Return the single words that say which one of several, with its place; -1 is the last."""
+    return {
+        phrase.words: int(phrase.value)
+        for several in phrases(language).values()
+        for _, phrase in several
+        if phrase.does == "ordinal" and phrase.length == 1
+    }
+
+
 _VALUED = ("ordinal", "amount", "number", "heard")
 
 

@@ -6,12 +6,14 @@ search gets it as one more meaning of the words, beside all others.
 
 from collections.abc import Iterator, Sequence
 
-from bella_vista.local.english.talking import pattern, words_of
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.lattice import Edge, Lattice
 from bella_vista.local.understanding.outcome import USUAL
+from bella_vista.local.understanding.phrases import ordinals
+from bella_vista.local.understanding.tokens import number_at
 from state.menu.words import fold, stem, stems
 
 _MOST = 3
@@ -54,19 +56,24 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
 def _by_place(words: Lattice, known: Sequence[Item], index: Index) -> None:
     """Find what is called by its place on the order: "item 2", "the first item"."""
     said = [token.word for token in words.tokens]
-    for first in range(len(said)):
-        found = pattern("by place").match(" ".join(said[first : first + _MOST]))
-        if found is None:
+    for at, word in enumerate(said):
+        if word not in words_of("lines of an order"):
             continue
-        told = found["number"] or found["ordinal"]
-        at = next((at for at in range(-1, len(known)) if told in words_of(f"place {at + 1}")), None)
-        if at is None:
+        first, end, place = at, at + 1, None
+        if at and said[at - 1] in ordinals():
+            first, place = at - 1, ordinals()[said[at - 1]]
+        elif end < len(said):
+            end += said[end] in words_of("before a place")
+            number = number_at(words.tokens, end)
+            if number is not None:
+                place, end = number[0], end + number[1]
+        if place is None or place == 0 or place > len(known):
             continue
-        item = known[at]
-        end = first + len(found.group().split())
+        item = known[place - 1 if place > 0 else place]
         entity = index.entity(index.bit(item.name or "").bit_length())
         lines = (item.line.id,) if item.line is not None else ()
-        words.edges[first].append(Edge("dish", end, 0.0, entity, words=found.group(), lines=lines))
+        called = " ".join(said[first:end])
+        words.edges[first].append(Edge("dish", end, 0.0, entity, words=called, lines=lines))
 
 
 def _runs(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:

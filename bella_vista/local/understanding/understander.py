@@ -232,7 +232,7 @@ class _Hearing:
         return words.without(found.first, found.last)
 
     def _one_of_several(self, words: Words) -> Words:
-        """Take one off where there are several: "no coffee for him", of two coffees."""
+        """Remove one of several: "no coffee for him", where two coffees are on the order."""
         found = words.find(pattern("none for one"))
         if found is None or found.first or any(not one.stop for one in words.tokens[found.last :]):
             return words

@@ -29,7 +29,7 @@ CALL_EVERY_S = 0.06
 ASK_EVERY_S = 0.5
 """How often the guest asks something; two writes a second are allowed."""
 
-NOBODY = "a caller whose calls the server drops"
+DROPPED = "a caller whose calls the server drops"
 
 METHOD, PAYLOAD = "get_order_state", "{}"
 
@@ -64,15 +64,15 @@ async def measure(deployment: Deployment, calls: int, times: int) -> Table:
     )
     quiet, others, told = (
         _Seen(),
-        {STAFF: _Seen(), "guest": _Seen(), BARE: _Seen(), NOBODY: _Seen()},
+        {STAFF: _Seen(), "guest": _Seen(), BARE: _Seen(), DROPPED: _Seen()},
         [],
     )
     for _ in range(times):
         told.append(await _by_staff(deployment, calls, quiet, others[STAFF]))
-        told.append(await _dropped(deployment, calls, others[NOBODY]))
+        told.append(await _dropped(deployment, calls, others[DROPPED]))
         told.append(await _of_bare(deployment, calls, others[BARE]))
         told.append(await _by_guest(deployment, calls, others["guest"]))
-    bare, dropped = others.pop(BARE), others.pop(NOBODY)
+    bare, dropped = others.pop(BARE), others.pop(DROPPED)
     flooded = others.values()
     _add(table, "no flood: a call", quiet.calls)
     _add(table, "no flood: the agent's answer", quiet.answers)
@@ -95,7 +95,7 @@ async def measure(deployment: Deployment, calls: int, times: int) -> Table:
     _add(table, "the bare handler is flooded: a call", bare.calls)
     _add(table, "the bare handler is flooded: the event loop late", bare.late)
     for name, one in zip(
-        ["staff", NOBODY, "staff the bare handler", "the guest"] * times, told, strict=True
+        ["staff", DROPPED, "staff the bare handler", "the guest"] * times, told, strict=True
     ):
         table.note += f" {_sentence(name, one)}"
     return table
