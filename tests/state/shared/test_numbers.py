@@ -148,11 +148,12 @@ async def test_a_turn_or_version_that_no_row_holds_is_refused_by_name(
             for best in (1, 2)
         ]
         stale = name == "seen" and number == 2**31  # a version that is still to come
+        numbered: dict[str, Any] = {name: number}
         with pytest.raises(
             Stale if stale else Unstorable,
             match=None if stale else rf"\({name} has to be a whole number",
         ):
-            await shared.apply(Play(), actor="judge", **{name: number})
+            await shared.apply(Play(), actor="judge", **numbered)
         await asyncio.gather(*others)
         entries = (await store.read("a")).entries
         assert [entry.turn for entry in entries] == [1, 2]
