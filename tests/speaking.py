@@ -36,6 +36,7 @@ class Speaking:
         self._source = rtc.AudioSource(RATE, 1, queue_size_ms=100)
         self._lines: asyncio.Queue[Iterator[rtc.AudioFrame]] = asyncio.Queue()
         self._said = asyncio.Event()
+        self._silent = asyncio.Event()
         self._work: list[asyncio.Task[None]] = []
 
     @property
@@ -68,8 +69,13 @@ class Speaking:
         await self._said.wait()
 
     def speaks_on(self) -> None:
-        """Begin to speak without a pause, until everything is switched off."""
+        """Begin to speak without a pause, until they fall silent or everything is switched off."""
+        self._silent.clear()
         self._lines.put_nowait(chain.from_iterable(repeat([*tone(400, 1.0)])))
+
+    def falls_silent(self) -> None:
+        """Break off what is said."""
+        self._silent.set()
 
     async def begin(self) -> None:
         """Switch the microphone on, and listen to every published track."""
@@ -99,6 +105,9 @@ class Speaking:
                     await self._source.capture_frame(frame)
                 continue
             for frame in self._lines.get_nowait():
+                if self._silent.is_set():
+                    self._silent.clear()
+                    break
                 await self._source.capture_frame(frame)
             self._said.set()
 
