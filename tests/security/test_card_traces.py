@@ -50,7 +50,8 @@ class Sinks:
         """Name each sink and give what it holds."""
         formatter = logging.Formatter("%(message)s")
         for record in self.records:
-            yield "log", f"{record.name} {formatter.format(record)} {record.__dict__}"
+            extra = {name: told for name, told in vars(record).items() if name not in _CLOCKS}
+            yield "log", f"{record.name} {formatter.format(record)} {extra}"
         for span in self.spans.get_finished_spans():
             yield "trace", span.to_json() or ""
         yield "shown", self.shown.getvalue()
@@ -60,6 +61,10 @@ class Sinks:
         yield "state", there.order.model_dump_json()
         for file in there.file.parent.iterdir():
             yield file.name, file.read_bytes()
+
+
+_CLOCKS = frozenset({"created", "msecs", "relativeCreated", "thread", "process"})
+"""Fields of each log record whose many digits come from the clock and the system."""
 
 
 class _Keeper(logging.Handler):
