@@ -114,7 +114,7 @@ class Dialogue:
         self._asked: OrderedDict[str, tuple[str, Topic]] = OrderedDict()
         self._passed: OrderedDict[str, _Passed] = OrderedDict()
         self._made: OrderedDict[str, tuple[ToolCall, ...]] = OrderedDict()
-        self._put: OrderedDict[_Key, tuple[str, int]] = OrderedDict()
+        self._put: OrderedDict[_Key, tuple[str, int, int]] = OrderedDict()
         self._lines: OrderedDict[str, Mapping[str, str]] = OrderedDict()
 
     def _here(self) -> datetime:
@@ -208,9 +208,11 @@ class Dialogue:
         subject = topic(move.asks) if now.heard.question is None else Topic.NOTHING
         question = str(subject or move.asks)
         before = scene.before_last_said()
-        last, times = self._put.get((scene.agent, before.id if before else ""), ("", 0))
+        key = (scene.agent, before.id if before else "")
+        last, times, put = self._put.get(key, ("", 0, 0))
         went_on = any(one.done and one.name in _GOING_ON for one in scene.outcomes)
         said = next((one.id for one in reversed(scene.dialogue) if not one.by_guest), "")
+        put = 1 if last != question or subject else put + (not said.endswith(_NOT_SAID))
         if last != question or (went_on and subject):
             times = 1
         # Of several messages each is answered in one reply. A guest who asks something, or goes on with the
@@ -219,11 +221,14 @@ class Dialogue:
             times += 1
         if not question or subject in _OPEN or not move.asks.endswith(("?", ".")):
             return move
-        _keep(self._put, (scene.agent, about), (question, times))
+        _keep(self._put, (scene.agent, about), (question, times, put))
         # A yes chooses nothing: the same words would not help.
         lost = times > 1 and (now.meant("puzzled") or (now.meant("yes") and not subject))
         if times < _OTHER_WORDS and not lost:
-            return move
+            if put > _OTHER_WORDS and (went_on or now.heard.answers):
+                return replace(move, asks=say("ask anything_else"))  # it still waits for an answer
+            if put < _OTHER_WORDS:
+                return move
         called = now.order.get("person_wanted") or now.tried("call_person")
         if times == _A_PERSON and not called and scene.can("call_person"):
             reason = f"{IN_VAIN}: {move.asks}"

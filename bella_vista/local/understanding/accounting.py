@@ -71,6 +71,9 @@ class Accounting:
             points = one.more and one.become is None and (one.head or one.ref)
             if points and not any(line.waits or line.quantity > line.had for line in lines):
                 lost.append(told_of(one, said[at + 1 :], tokens))
+            same = one.ref == "same" and one.verb in ("", "add") and not (one.head or waiting)
+            if same and known and not any(line.quantity > line.had for line in lines):
+                lost.append(told_of(one, said[at + 1 :], tokens))
             if one.more and one.kept:
                 lost.append(told_of(one, said[at + 1 :], tokens))  # "another one the way it was"
             if (word := self._of_several(one, said[at + 1 :], lines, tokens)) is not None:
@@ -251,7 +254,9 @@ class Accounting:
         if not found:
             return ""
         for option in about.replaced:
-            if not about.options and self._still_there(option, lines):
+            chosen = [line for line in lines if self._had(option, line)]
+            gone = about.options and (not chosen or any(self._gone(option, one) for one in chosen))
+            if self._still_there(option, lines) and not gone:
                 return option.words
         number = about.count if about.count is not None else said.count
         if said.become is not None and said.count not in (None, number):
@@ -320,6 +325,9 @@ class Accounting:
                 off, soft = Option(option.entity, no=True), said.verb != "remove"
                 went = any(self.held.has(line, off, just_now=True) for line in lines)
                 went = went or (bool(option.amount) and self._less_of(option, lines))
+                own = Option(option.entity)
+                had = any(self.held.chosen_for(one, own) for line in lines for one in line.before)
+                soft = soft and not had  # "hot instead of mild", where one of two is mild
                 if not went and not (soft and any(self.held.has(line, off) for line in lines)):
                     return off.words
             return None
@@ -354,6 +362,14 @@ class Accounting:
             and not any(self.held.made_with(thing, much) for thing in line.things)
             for line in lines
         )
+
+    def _gone(self, option: Option, line: Line) -> bool:
+        """Whether a line had something that it has no more."""
+        there = any(self.held.chosen_for(thing, option) for thing in line.things)
+        return self._had(option, line) and not there
+
+    def _had(self, option: Option, line: Line) -> bool:
+        return any(self.held.chosen_for(thing, option) for thing in line.before)
 
     def _still_there(self, option: Option, lines: Sequence[Line]) -> bool:
         """Whether what was to give way is wherever it was: as a choice, or as a part of a combo."""
@@ -449,6 +465,12 @@ class Accounting:
         less = [line.had - line.quantity for line in lines]
         sums = (sum(amounts), sum(one for one in more if one > 0))
         if number in (*amounts, *more, *less, *sums) or any(line.waits for line in lines):
+            return True
+        alike: dict[tuple[str, ...], int] = {}  # "make it two, one of them decaf"
+        for line in lines:
+            names = line.things[0].names
+            alike[names] = alike.get(names, 0) + line.quantity
+        if number in [alike[line.things[0].names] for line in lines if line.changed]:
             return True
         for line in lines:
             for thing in line.things:

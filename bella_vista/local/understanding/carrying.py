@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeGuard
 
 from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.asides import bare
@@ -15,13 +16,13 @@ from bella_vista.local.understanding.changing import change, of_waiting
 from bella_vista.local.understanding.combos import put_together
 from bella_vista.local.understanding.corrections import put_in_place, says_whole_order, take_back
 from bella_vista.local.understanding.fragments import again, fragment, pointed
-from bella_vista.local.understanding.grammar import AND, COMMA, ON, THE
+from bella_vista.local.understanding.grammar import AND, COMMA, ON, STOP, THE
 from bella_vista.local.understanding.instead import instead_of, means_another, moved_from
 from bella_vista.local.understanding.naming import name_dish
 from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
 from bella_vista.local.understanding.reading import Option, Said, deal_sizes
 from bella_vista.local.understanding.removing import remove, spare
-from bella_vista.local.understanding.shares import some_of
+from bella_vista.local.understanding.shares import one_of_counted, some_of
 from bella_vista.local.understanding.targets import targets
 from bella_vista.local.understanding.waiting import (
     left,
@@ -59,6 +60,9 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
     for at, said in enumerate(reading):
         if said.place > recap and _sums_up(out, said):
             continue
+        beside = (said.besides or said.more) and not (said.head or said.described or said.become)
+        if said.place < recap < sys.maxsize and beside:
+            continue  # "he wants one too, so three colas"
         if said.place in talk and bare(said) and not said.empty:
             out.penalty += LOOSE if said.verb or said.count is not None else 0.8
         elif not said.empty or said.become is not None:
@@ -81,7 +85,10 @@ def _recap(out: Outcome, reading: Sequence[Said]) -> int:
     """Return where a guest sums up what they have changed: "make mine a cola. So two teas and a cola"."""
     for at in out.after_pauses(words_of("sums up")):
         earlier = [said for said in reading if said.place < at]
-        if any(said.verb or said.instead or said.correct or said.become for said in earlier):
+        if any(
+            said.verb or said.instead or said.correct or said.become or said.besides or said.more
+            for said in earlier
+        ):
             return at
     return sys.maxsize
 
@@ -218,6 +225,11 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         return
     if said.become is not None and of_waiting(out, said, said.become):
         return
+    if one_of_counted(out, said) or _of_copy(out, said):
+        return
+    if said.ref == "it" and said.verb == "change" and _comes_for_removed(said.become, out):
+        name_dish(out, replace(said.become, place=said.place), following)
+        return
     if said.ref in ("undo", "put-back"):
         take_back(out, out.situation.before, added=said.ref == "undo")
         out.penalty += NOT_THERE if said.described else 0.0
@@ -242,6 +254,27 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         fragment(out, said)
 
 
+def _of_copy(out: Outcome, said: Said) -> bool:
+    """Change what is to be like another thing: "the same, but he wants his eggs scrambled"."""
+    copy = out.items[-1] if out.items and out.items[-1].copied else None
+    begins = said.joint != STOP and said.verb in ("", "add") and not said.number
+    if copy is None or not (begins and said.head and said.definite and said.described):
+        return False
+    if said.become or not out.named(said.mask, [copy]):
+        return False
+    out.change(copy, replace(said, head=None))
+    return True
+
+
+def _comes_for_removed(become: Said | None, out: Outcome) -> TypeGuard[Said]:
+    """Whether something comes for a part of a line that was taken off: "drop one and make it a tea"."""
+    gone = out.removed
+    if become is None or become.head is None or gone is None or gone.line is None:
+        return False
+    there = not become.count and out.named(become.mask, out.there)
+    return 0 < gone.gone < (gone.quantity or 1) or bool(there)
+
+
 def _dishes_as_options(out: Outcome, said: Said) -> int:
     """Return how many options are called like a dish on the order: "ham on the pepperoni"."""
     names = [stems(item.name or "") for item in (*out.there, *out.items)]
@@ -252,6 +285,10 @@ def _dishes_as_options(out: Outcome, said: Said) -> int:
 def _count_option(out: Outcome, said: Said) -> None:
     """Take "two shots" for two of a choice that is counted, not for two of a thing."""
     option = said.options[0] if said.options else None
+    counted = out.touched[-1] if out.touched and out.touched[-1] is out.last else None
+    if said.ref == "one" and said.joint in (AND, COMMA) and not (said.definite or said.ordinal):
+        if option is not None and counted and option.entity.tallied & out.mask(counted):
+            said.ref, said.article = "", False  # "two ranch and one blue cheese"
     alone = said.head is None and not said.ref and said.become is None and not said.partial
     if option is None or said.count is None or not alone or option.no or option.count != 1:
         return
@@ -287,6 +324,11 @@ def _says_which(out: Outcome, said: Said) -> bool:
 def _keeps(out: Outcome, said: Said) -> bool:
     """Leave a thing as it is: "the other one stays", "keep the shake"."""
     things = [*out.lines, *out.items]
+    copy = out.items[-1] if out.items and out.items[-1].copied else None
+    off = [f"no {one.entity.words}" for one in said.options] if copy is not None else []
+    if copy is not None and off and set(off) <= set(copy.changes) and not said.head:
+        copy.changes = [one for one in copy.changes if one not in off]
+        return True  # "another shake, but leave the cherry on that one"
     if said.size is not None and said.head is None and not said.ref:
         return _keeps_size(out, said.size.words)
     if said.head is not None:

@@ -11,6 +11,7 @@ from bella_vista.local.understanding.grammar import (
     NOTHING,
     ON,
     OR,
+    THE,
     TIMES,
     WITH,
 )
@@ -48,6 +49,8 @@ def _becoming(doing: Doing, state: State, edge: Edge) -> bool:
     """Whether a thing was named that is to change, so that what follows is what it becomes."""
     if state[VERB] == "instead-of" or (state[OP] == "instead-of" and state[FLAGS] & EARLIER):
         return False
+    if state[OP] == "swap" and state[JOINT] == COMMA and edge.does == "option":
+        return False  # "sub coconut milk, light whip"
     return state[HEAD] != 0 and state[OP] in (*CHANGING, "instead-of")
 
 
@@ -69,6 +72,19 @@ def _kindred(doing: Doing, state: State, edge: Edge) -> bool:
         acts = acts[1]
     said = stems(acts[0].edge.words) if acts is not None else ()
     return last not in said and last in doing.index.kinds[mask]
+
+
+def _own(doing: Doing, state: State, edge: Edge) -> bool:
+    """Whether a part of a name is said again of what has it: "steak and eggs with the eggs over easy"."""
+    if state[HEAD] <= 0 or state[PEND] or state[JOINT] not in (WITH, THE):
+        return False
+    if edge.entity.kind != "head":
+        return False
+    acts = state[ACTS]
+    while acts is not None and acts[0].does != "head":
+        acts = acts[1]
+    said = stems(acts[0].edge.words) if acts is not None else ()
+    return len(said) > 1 and set(stems(edge.words)) < set(said)
 
 
 def _part_of(doing: Doing, state: State, edge: Edge) -> bool:
@@ -132,6 +148,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
             and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
         )
     ),
+    "named": lambda _, s, e: s[HEAD] > 0 and follows(s, "dish"),
     "turned": lambda _, s, e: bool(s[FLAGS] & TURNED) and described_just_now(s),
     "ordered": lambda doing, s, e: s[HEAD] > 0 and doing.known,
     "recounted": lambda doing, s, e: s[NUM] > 0 and s[HEAD] > 0 and doing.known,
@@ -153,6 +170,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "becoming": _becoming,
     "refines": _refines,
     "kindred": _kindred,
+    "own": _own,
     "part": _part_of,
     "combo_of": _combo_of,
 }

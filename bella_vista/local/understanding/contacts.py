@@ -114,6 +114,12 @@ class Contacts:
             return self.allergies(words.without(found.first, found.last), heard, order)
         found = words.find(pattern("makes ill"))
         if found is not None and not asks_before(words, found.first):
+            last = found.first - 1
+            if last > 1 and words.tokens[last].word in ("it", "that", "they", "this"):
+                listed = words.part(_begin_of_list(words, last), last)
+                if families_of(listed.said):  # "no cheese, it does not agree with me"
+                    self._allergic(listed, heard)
+                    return self.allergies(words.without(last, found.last), heard, order)
             first = _begin_of_list(words, found.first)
             if families_of(words.part(first, found.first).said):
                 self._allergic(words.part(first, found.first), heard)

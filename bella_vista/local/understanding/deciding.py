@@ -287,7 +287,11 @@ class Deciding:
         named: dict[str, Entity] = {}
         for item in known:
             for word in stems(item.name or ""):
-                whole = [] if word in EMPTY or any(self.index.at((word,), 0)) else [word]
+                whole = (
+                    []
+                    if word in EMPTY or word.isdigit() or any(self.index.at((word,), 0))
+                    else [word]
+                )
                 for one in (*whole, *(short for short in begun if word.startswith(short))):
                     entity = named.setdefault(one, Entity("head", word, number=-2))
                     entity.mask |= self.index.bit(item.name or "")
@@ -427,6 +431,8 @@ class Deciding:
         for run in _runs(decided.passed):
             first, last = run[0].place, run[-1].place
             told = " ".join(words.tokens[at].word for at in range(first, last + 1))
+            if _declined(words, first, last):
+                continue
             kinds = {one.kind for one in run}
             if not kinds & {"name", "part", "number", "no", "word", "food"}:
                 if self._stands_alone(words, first, last) and not _is_talk(words, first, last):
@@ -482,7 +488,22 @@ class Deciding:
         except (NotOnMenu, Ambiguous) as error:
             found = error.facts.get("near") or error.facts.get("possible")
             near = tuple(str(one) for one in found[:3]) if isinstance(found, list) else ()
+        said = set(stems(words))
+        if any(vocabulary.is_food(one) for one in said):  # chips are no slip of the pen for a chai
+            near = tuple(one for one in near if said & set(stems(one)))
         return near
+
+
+def _declined(words: Lattice, first: int, last: int) -> bool:
+    """Whether a sentence begins with a "no" to a food that is not on the menu: "ok, no chips then"."""
+    if not first or words.tokens[first - 1].word != "no":
+        return False
+    if not all(vocabulary.is_food(words.tokens[at].word) for at in range(first, last + 1)):
+        return False
+    before = [*words.tokens[: first - 1]]
+    while before and not before[-1].stop and before[-1].word in small_words():
+        before.pop()
+    return not before or before[-1].stop
 
 
 def _is_talk(words: Lattice, first: int, last: int) -> bool:

@@ -9,7 +9,7 @@ from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.outcome import LOOSE, NEW_THOUGH_THERE, Outcome
 from bella_vista.local.understanding.reading import Said
 from bella_vista.local.understanding.shares import _this_one, of_pieces, the_one
-from bella_vista.local.understanding.targets import targets
+from bella_vista.local.understanding.targets import counted_off, sized, targets
 from bella_vista.local.understanding.waiting import fill, left
 
 _FEW = 8
@@ -95,6 +95,9 @@ def again(out: Outcome, said: Said) -> None:
         out.change_each(replace(said, head=None, more=False), [source], said.count or 1)
         return
     able = [item for item in out.things if out.able(item, said)]
+    if said.ordinal is not None and said.more and (counted := counted_off(said, out.there)):
+        last = counted[0]  # "same as the first one but large"
+        said = replace(said, ordinal=None)
     if last is not None and able and last not in able and said.ref == "it":
         last = able[-1]  # "one more like that, but with tofu"
     if last is not None:
@@ -257,6 +260,12 @@ def _on_order(out: Outcome, said: Said) -> bool:
         out.count(item, said.count)
         out.touch(item)
         return True
+    last = out.last
+    if said.size and said.count and last in there and not (said.options or said.notes or said.ref):
+        if last is not None and sized(out, [last], said.size.words):
+            out.count(last, said.count)  # "two cans", of a can of cola
+            out.touch(last)
+            return True
     number = 1 if said.count is None and said.ref == "one" else said.count
     source = out.spoken.source if out.spoken is not None else None
     able = [item for item in there if out.able(item, said)]
@@ -282,6 +291,10 @@ def _on_order(out: Outcome, said: Said) -> bool:
     if one_more or other_size:
         out.penalty += NEW_THOUGH_THERE if said.definite else 0.0
         out.order(said, item.words, item.names, number or 1)
+        return True
+    if number is not None and said.exact and not said.size and out.described([item], said.options):
+        out.count(item, number)  # "just the one keema naan"
+        out.touch(item)
         return True
     out.change_each(replace(said, head=None, count=None), [item], number)
     return True

@@ -49,6 +49,7 @@ RULES = """
   any          ordinal    -                  begin ordinal           before  begin.ref
   before       ordinal    -                  ordinal                 before  0.1
   any          more       -                  begin more              before  begin.number
+  after        more       becoming           become more             after   0.1
   before       further    counted            more                    before  0.0
   out          further    -                  begin more              before  0.6
   before       of         shared             of                      before  0.0
@@ -61,6 +62,7 @@ RULES = """
   after        dish       becoming           become head             after   0.2
   after        dish       refines            narrow                  after   open.head
   after        dish       kindred            -                       after   open.kind
+  after        dish       own                -                       after   0.1
   after        dish       part               part                    after   open.part
   after        variant    part               part                    after   open.part
   after        dish       combo_of           combo                   after   0.1
@@ -152,6 +154,7 @@ RULES = """
   before       halves     optioned           halved                  before  0.15
   before       other-halves optioned         halved                  before  0.15
   before,after side       optioned           beside                  same    0.0
+  after        side       named              -                       same    0.6
   out          side       -                  begin beside            before  0.9
   after        solely     optioned           only                    after   -0.1
   after        only       -                  only                    after   0.0

@@ -334,6 +334,11 @@ class Guests:
             return False
         if not all(self._may_be_name(words, at) for at in kept):
             return False
+        word = words.tokens[kept[0]].word
+        if [token.word for token in words.tokens[kept[-1] + 1 : kept[-1] + 2]] == ["order"]:
+            return False  # "party order"
+        if vocabulary.is_common(word) and word not in words_of("given names"):
+            return False  # "Before I order"
         own = self._names.longest(words.tokens, kept[0]) is None and words.capital(kept[0])
         article = kept[0] > 0 and words.tokens[kept[0] - 1].word in ("a", "an", "the")
         alone = len(kept) == 1 and self._is_strange(words, kept[0]) and not article

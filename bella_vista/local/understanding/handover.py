@@ -156,7 +156,9 @@ class Handover:
         if pickup is not None and not (
             pickup.first and words.tokens[pickup.first - 1].word in words_of("no wish")
         ):
-            return "pickup", None, words.without(pickup.first, pickup.last)
+            left = words.without(pickup.first, pickup.last)
+            again = left.find(pattern("pickup"))  # "we are walking over, pickup"
+            return "pickup", None, left.without(again.first, again.last) if again else left
         delivery = words.find(pattern("delivery"))
         if delivery is not None and not (
             delivery.first and words.tokens[delivery.first - 1].word in words_of("no wish")

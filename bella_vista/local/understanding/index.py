@@ -9,6 +9,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from bella_vista.local.english import numbers, vocabulary
+from bella_vista.local.english.talking import words_of
 from state.errors import OrderError
 from state.menu import Combo, Dish, Menu
 from state.menu.english import DISH_WORDS, EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
@@ -178,7 +179,7 @@ class Index:
         return known
 
     def _spelt(self, word: str) -> tuple[tuple[str, float], ...]:
-        if len(word) < 4 or not word.isalpha():
+        if len(word) < 4 or not word.isalpha() or word in words_of("first names"):
             return ()
         own = stem(word)
         near = process.extract(
@@ -682,6 +683,8 @@ def _runs(name: str, *, options: bool = False) -> Iterator[tuple[Stems, int, str
             run = words[first : first + length]
             if all(word in _NO_PART for word in run):
                 continue
+            if length == 1 and run[0].isdigit():
+                continue  # "make that two" is no set meal for two
             others = [word for word in words if word not in run and (word,) not in MARKS]
             if others and all(word in _TASTES for word in run):
                 continue  # "spicy" is no spicy mayo, and "hot" is extra hot

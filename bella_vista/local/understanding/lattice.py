@@ -289,20 +289,32 @@ def _heading(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         at = kind.end
         if kind.entity.mask.bit_count() < _KINDS or at >= len(tokens):
             continue
-        at += tokens[at].word in (",", ":")
+        paused = at
+        while at < len(tokens) and (
+            tokens[at].word in (",", ":") or at > paused and _hems(tokens, at)
+        ):
+            at += 1
         counts = [edge.end for edge in _edges(edges, at) if edge.does in ("number", "a", "the")]
         counts += [
             edge.end for to in (at, *counts) for edge in _edges(edges, to) if edge.does == "size"
         ]
         for named in (edge for to in (at, *counts) for edge in _edges(edges, to)):
-            if named.does != "dish" or not named.whole or named.entity is kind.entity:
+            if named.does == "option" and named.whole and kind.plural and counts:
+                inside = bool(named.entity.mask & kind.entity.mask)  # "breads, one peshwari naan"
+            elif named.does != "dish" or not named.whole or named.entity is kind.entity:
                 continue
-            inside = not named.entity.mask & ~kind.entity.mask
-            if inside and (start < first or counts) or kind.plural and counts:
+            else:
+                inside = not named.entity.mask & ~kind.entity.mask
+            listed = kind.plural and at > paused
+            if inside and (start < first or counts or listed) or kind.plural and counts:
                 for heard in edges[start]:
                     heard.cost += 1.0 if heard.does == "number" else 0.0  # "for" is no "four" here
                 edges[start].append(Edge("filler", kind.end, -0.05, words="heading"))
                 return
+
+
+def _hems(tokens: Sequence[Token], at: int) -> bool:
+    return tokens[at].word in words_of("hems")
 
 
 def _edges(edges: list[list[Edge]], at: int) -> Sequence[Edge]:
@@ -352,6 +364,7 @@ def _is_person(here: Sequence[Edge], token: Token) -> bool:
 def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last: int) -> None:
     """Let a run between two pauses, or the end of one, be passed over as a whole."""
     talk = any(token.word in words_of("persons") for token in tokens[first:last])
+    talk = talk or tokens[first].word in words_of("first names")
     weight = [
         3.0
         if vocabulary.is_food(token.word) or not vocabulary.is_common(token.word) and not talk
@@ -583,6 +596,8 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         )  # "on the chicken one"
         cost = 1.5 if of_people else 1.0 if this else 0.05
         ends = end == len(tokens) or tokens[end].stop or following in words_of("after people")
+        if after > end and (after == len(tokens) or tokens[after].stop):
+            cost += 1.0  # "lunch for three of us. A curry set"
         if first and tokens[first - 1].word == "for" and ends:
             edges[first - 1].append(Edge("filler", end, 0.1, value=number[0], words=f"for {words}"))
             cost += 0.5  # "a pot of tea for two"
@@ -691,7 +706,10 @@ def _phrases(
             if following is None or not (
                 following.stop or following.word in words_of("after a correction")
             ):
-                cost += 2.0
+                cost += 0.3 if following and _counts_a_name(edges, end, following) else 2.0
+        if phrase.does == "filler" and phrase.words == "the first one":
+            like = first > 0 and tokens[first - 1].word in words_of("compares")
+            cost += 1.5 if like else 0.0  # "same as the first one"
         if phrase.does == "filler" and phrase.words == "of":
             cost += 0.35
         if phrase.does == "instead" and following is not None and following.word == "of":
@@ -735,6 +753,12 @@ def _names_dish(here: Sequence[Edge]) -> bool:
 def _sized(inside: Sequence[Sequence[Edge]], end: int) -> bool:
     """Whether a size ends with some words."""
     return any(edge.does == "size" and edge.end == end for here in inside for edge in here)
+
+
+def _counts_a_name(edges: Sequence[Sequence[Edge]], at: int, token: Token) -> bool:
+    """Whether "one" counts something here: "no one bacon is enough", but not "no one wants it"."""
+    names = edges[at + 1] if at + 1 < len(edges) else ()
+    return token.word == "one" and any(edge.does in ("dish", "option", "size") for edge in names)
 
 
 def _value(does: str, value: str) -> str | int:

@@ -221,12 +221,17 @@ def _set_right(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
             fresh = replace(said, head=None, count=None, article=False)
             out.change_each(fresh, smaller, said.number)
             return True
-    fewer = said.exact and said.count is not None and said.count < (there[-1].quantity or 1)
+    fewer = (
+        said.exact
+        and said.count is not None
+        and any(said.count < (item.quantity or 1) for item in out.made_with(there, said.options))
+    )
     taken_back = said.correct or said.after_all or fewer
     resized = said.after_all and said.size is not None
     right = said.meant or said.definite or said.count is not None or resized
-    if taken_back and right and len(there) == 1:
-        out.change(there[0], said)
+    so_made = out.made_with(there, said.options) if len(there) > 1 and said.options else there
+    if taken_back and right and len(so_made) == 1:
+        out.change(so_made[0], said)
         return True
     if definite and not said.correct:
         out.penalty += NEW_THOUGH_THERE

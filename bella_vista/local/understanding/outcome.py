@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from bella_vista.local.english import numbers
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -215,7 +216,10 @@ class Outcome:
             return []
         words = " ".join(one.entity.words for one in options)
         return self.called(items, words) or [
-            item for item in items if all(self.has(item, one.entity.words) for one in options)
+            item
+            for item in items
+            if all(self.has(item, one.entity.words) for one in options)
+            and not any(self._made_with(item, replace(one, no=True)) for one in options)
         ]
 
     def having(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
@@ -288,9 +292,11 @@ class Outcome:
         return " ".join(self._words[at] for at in sorted(places))
 
     def after_pauses(self, wanted: Container[str]) -> Iterator[int]:
-        """Find the places of some words that follow a pause."""
+        """Find the places of some words that follow a pause, or that a number follows."""
         for at, (before, word) in enumerate(pairwise(self._words), 1):
-            if word in wanted and not before.isalnum():
+            following = self._words[at + 1] if at + 1 < len(self._words) else ""
+            counts = following.isdigit() or following in numbers.UNITS
+            if word in wanted and (counts or not before.isalnum()):
                 yield at
 
     def says_but(self, said: Said) -> bool:
@@ -582,7 +588,7 @@ class Outcome:
         if said.plain and not said.options and not said.size:
             if item.changes:
                 item.changes = []
-            elif self.kitchen.size(item.name, "regular"):
+            elif said.usual in USUAL and self.kitchen.size(item.name, "regular"):
                 item.size = "regular"
         if said.count == 0:
             self.take_off(item, None)
@@ -693,11 +699,16 @@ class Outcome:
         self.become(item, fresh)
 
     def keep_choices(self, item: Item, fresh: Item) -> None:
-        """Give a thing the size and the choices of the one before it, as far as it can have them."""
+        """Give a thing the size and the choices of the one before it, as far as it can have them.
+
+        What was left off is said again of a dish of another kind: a salad in the place of a sandwich.
+        """
+        alike = self.section(item) == self.section(fresh)
         fresh.changes[:0] = [
             one
             for one in item.changes
             if self.kitchen.fits(fresh.name, one)
+            and (alike or not one.startswith("no "))
             and not any(
                 self.is_called(fresh, new, one) or self.kitchen.excludes(fresh.name, new, one)
                 for new in fresh.changes

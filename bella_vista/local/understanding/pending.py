@@ -108,6 +108,9 @@ class Pending:
         if code == "choice_not_possible" and pattern("as it is").fullmatch(refused):
             self.settled = True
             return None
+        if code in _NAMELESS and pattern("does without it").fullmatch(refused):
+            self.settled, self.items, self._heard_word = True, self.items[1:], ""
+            return None  # "ok, no chips then"
         if self._not_offered(item, said, heard):
             return None
         if pattern("nothing").fullmatch(said):

@@ -132,16 +132,22 @@ def _meant(
     if one is None and len(named) == 1:
         pointed_at = _removed(words, first) or _put_on(words, first)
         is_made = pointed_at and _made_of(named[0], known, index, kitchen)
-        if not is_made and not _named_in_part(words, first, named[0], known):
+        some_part = _some_of(words, first) and named[0].does == "option"
+        if not (is_made or some_part or _named_in_part(words, first, named[0], known)):
             return None
     if one is None and len(named) > 1 and named[-1].does != "dish":
         return None
     fits = [(_fit(item, named, known, index, kitchen), item) for item in known]
     best = min((fit for fit, _ in fits if fit is not None), default=None)
+    some = _some_of(words, first)
+    if best is None and (one is not None or some):  # "the falafel one", a part of a combo
+        parts = [part for item in known for part in item.parts]
+        fits = [(_fit(part, named, parts, index, kitchen), part) for part in parts]
+        best = min((fit for fit, _ in fits if fit is not None), default=None)
     if best is None or (run[0] is one and best):
         return None
     found = [item for fit, item in fits if fit == best]
-    several = one is not None and one.words == "ones"
+    several = some or (one is not None and one.words == "ones")
     if len(found) > 1 and not several or several and sum(item.quantity or 1 for item in found) < 2:
         return None
     mask = 0
@@ -170,6 +176,14 @@ def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]
         return False
     called = [item for item in known if said <= set(stems(item.name or ""))]
     return len(called) == 1 and (edge.does == "dish" or _put_on(words, first))
+
+
+def _some_of(words: Lattice, first: int) -> bool:
+    """Whether some of what is named at a place are meant: "one of the lamb"."""
+    if first < 3 or words.tokens[first - 2].word != "of":
+        return False
+    counts = {edge.does for edge in words.edges[first - 3]}
+    return bool(counts & {"number", "one"})
 
 
 def _put_on(words: Lattice, first: int) -> bool:

@@ -192,6 +192,11 @@ class Said:
         return bool(self.described or self.head or self.become or self.verb or self.number)
 
     @property
+    def used_beside(self) -> bool:
+        """Whether anything is said beside its name."""
+        return bool(self.described or self.become or self.verb or self.ref or self.parts)
+
+    @property
     def empty(self) -> bool:
         """Whether nothing at all is said."""
         return not (
@@ -352,9 +357,10 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             said[-1].after_all = True
     _take_back(said, [one.first for one in reading.steps if one.edge.does in _PAUSES])
     given_up = [step.first for step in reading.steps if step.edge.words == GIVEN_UP]
-    said = [_itself(one) for one in said]
+    said = _counted_after([_itself(one) for one in said])
     for one in said:
         _turn(one)
+        _of_both(one)
         if any(place < one.place for place in given_up):
             one.instead = False  # "I wanted the soup, but better not. A salad instead"
     for one, another in pairwise([*said]):
@@ -382,6 +388,42 @@ def _itself(said: Said) -> Said:
     return replace(
         said, become=None, on=False, ref="", definite=False, options=about.options, told=about.told
     )
+
+
+def _counted_after(said: Sequence[Said]) -> list[Said]:
+    """Take a number that follows a thing for how many of it: "a muffin for the boy, two of them"."""
+    left: list[Said] = []
+    for one in said:
+        before = left[-1] if left else Said()
+        announced = before.head and before.plural and not (before.number or before.used_beside)
+        if (
+            announced
+            and one.ref == "one"
+            and one.count
+            and not (one.verb or one.head or one.become)
+        ):
+            one.head, one.mask, one.words, one.ref = before.head, before.mask, before.words, ""
+            left[-1] = one  # "coffees: four small ones"
+            continue
+        bare_one = before.ref == "one" and not (before.described or before.become or before.verb)
+        if bare_one and one.more and one.lines and before.number in (None, 1):
+            left[-1] = one  # "and one for me, same as the oat milk one but large"
+            continue
+        counts = one.ref == "of-them" and one.joint != ON
+        counts = counts and not (one.half or one.verb or one.become or one.described)
+        if counts and one.count and before.head and before.number in (None, 1) and not before.verb:
+            before.count = one.count
+        else:
+            left.append(one)
+    return left
+
+
+def _of_both(said: Said) -> None:
+    """Take "half lemon pepper, half buffalo" for both where a dish has no halves."""
+    halves = [one for one in said.options if one.half]
+    if len(halves) > 1 and not any(one.entity.halved & said.mask for one in halves):
+        for one in halves:
+            one.half = ""
 
 
 def _turn(said: Said) -> None:

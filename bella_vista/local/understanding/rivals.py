@@ -85,7 +85,8 @@ def in_all(
         there = [line for line in lines if line.name == given.get("name")]
         told = [one for one in said if there and one.mask & index.bit(there[0].name)]
         again = len(there) == 1 and there[0].id not in touched and not given.get("parts")
-        if draft.op == "add_item" and again and told and not any(map(_more, told)):
+        copied = any(one.ref in _AGAIN for one in said)  # "the same, but his eggs scrambled"
+        if draft.op == "add_item" and again and told and not (copied or any(map(_more, told))):
             line = there[0]
             kept = ("size", line.size), ("modifications", list(line.modifications))
             given = {k: v for k, v in given.items() if v and (k, v) not in kept and k != "name"}

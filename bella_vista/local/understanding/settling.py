@@ -386,7 +386,7 @@ class Settling:
             facts = {"name": combo.name, "group": "quantity", "possible": []}
             return None, Question("choice_missing", facts, self._draft(item))
         item = self._with_fixed_parts(self._with_named_parts(item, combo), combo)
-        item = self._handed_on(item)
+        item = self._with_told_part(self._handed_on(item), combo)
         strange = self._strange(item, combo)
         if strange:
             kept = [change for change in item.changes if change not in strange]
@@ -431,6 +431,24 @@ class Settling:
             if len(part.dishes) > 1 and not chosen and part.choose == 1 and len(named) == 1:
                 parts.append(Item(words=named[0], names=(named[0],)))
         return replace(item, parts=parts)
+
+    def _with_told_part(self, item: Item, combo: Combo) -> Item:
+        """Take the part that only its own choices tell: "earl grey, no lemon", where only the tea comes so."""
+        taken = [part.name or "" for part in item.parts]
+        for part in combo.parts if item.changes and not item.unknown else ():
+            still = [name for name in part.dishes if self._kitchen.room_for(combo, taken, name)]
+            able = [
+                name
+                for name in still
+                if all(self._kitchen.answers(name, change) for change in item.changes)
+            ]
+            if len(able) == 1 < len(still):
+                changes = [
+                    one for one in item.changes if not self._called_by(able[0], set(stems(one)))
+                ]
+                told = Item(words=able[0], names=(able[0],), changes=changes)
+                return replace(item, parts=[*item.parts, told], changes=[])
+        return item
 
     def _with_fixed_parts(self, item: Item, combo: Combo) -> Item:
         """Take what a combo always has, where it has to be chosen how it is, or was said."""

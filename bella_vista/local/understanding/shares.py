@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from bella_vista.local.understanding.grammar import AND, COMMA, ON
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import NO_EFFECT, Outcome
 from bella_vista.local.understanding.reading import Said
@@ -42,6 +43,9 @@ def some_of(out: Outcome, said: Said) -> bool:
         found = targets(out, said)
     else:
         found = [i for i in out.items if (i.quantity or 1) > 1 or i.splits]
+        rest = out.items[-1].source if out.items and said.joint in (AND, COMMA) else None
+        if rest is not None and rest.line and (rest.quantity or 1) > (said.count or 1):
+            found = [rest]  # "two of those without onions and one of them with bacon"
         found = found or targets(out, said)
     new = [item for item in found if item in out.items]
     if new:
@@ -55,6 +59,25 @@ def some_of(out: Outcome, said: Said) -> bool:
     if said.ref == "of-them" and len(found) > 1 and out.ask_which(change, found):
         return True
     out.change_each(change, (fitting or found)[-1:], said.count or 1)
+    return True
+
+
+def one_of_counted(out: Outcome, said: Said) -> bool:
+    """Make some of a line different that was counted just now: "make it two, the second one without ice"."""
+    item = out.touched[-1] if out.touched and not out.items else None
+    counted = item is not None and item.line is not None and item.quantity != item.line.quantity
+    about = said.become if said.become is not None and (said.on or said.joint == ON) else said
+    points = said.ordinal is not None or said.ref in ("one", "of-them", "them")
+    if item is None or not counted or said.head is not None or not (points and about.described):
+        return False
+    number = said.count or 1
+    once = said.ordinal is None or abs(said.ordinal) <= (item.quantity or 1)
+    if said.verb not in ("", "change") or not once or not number < (item.quantity or 1):
+        return False
+    if not out.able(item, about) or (said.ref == "one" and out.made_with(out.there, about.options)):
+        return False  # "four in all, still just the one gluten free"
+    told = replace(about, head=None, ref="", ordinal=None, count=None, article=False)
+    out.change_each(replace(told, partial=False, definite=False), [item], number)
     return True
 
 

@@ -137,7 +137,7 @@ class Talk:
         if found is None or self._names.longest(rest.tokens, 0) is not None:
             return rest
         self._heard.meant("greeting")
-        return rest.part(len(found.group().split()), len(rest.tokens))
+        return self._greeting(rest.part(len(found.group().split()), len(rest.tokens)))
 
     def _thanks_last(self, words: Words) -> Words:
         last = len(words.tokens)
@@ -162,6 +162,13 @@ class Talk:
             self._heard.meant("done")
             return words.part(0, last)
         return words
+
+    def ends(self, words: Words) -> Words:
+        """Note a "that is all" that is left of a clause beside a way or a name: "nah we are good that is it"."""
+        if pattern("only ends").fullmatch(bare(words)) is None:
+            return words
+        self._heard.meant("done")
+        return words.part(0, 0)
 
     def _answer_first(self, words: Words) -> Words:
         """Note a yes, a no, or a "that is all" in front of something else."""

@@ -35,9 +35,14 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
         # "one with ham, one with egg, the third ..."
         if source is not None and said.ordinal is not None:
             items = [*(item for item in things if item.source is source), source]
+    about = said.become if said.become is not None else said
+    if about.replaced and said.head is None and not said.lines:
+        having = outcome.made_with(things, about.replaced)  # "make his hot instead of mild"
+        if having and not any(item in having for item in items):
+            items = having[-1:]
     if said.ordinal == 1 and len(items) == 1 and items[0] is not things[0]:
         return []  # "the first sandwich" may be one that the menu calls otherwise
-    return _counted_off(said, items) if said.ordinal is not None else items
+    return counted_off(said, items) if said.ordinal is not None else items
 
 
 def several(said: Said, items: Sequence[Item]) -> bool:
@@ -54,7 +59,8 @@ def sized(outcome: Outcome, items: Sequence[Item], size: str) -> list[Item]:
 
 def _described(outcome: Outcome, said: Said, items: list[Item]) -> list[Item]:
     """Keep the things that are as it is said, where any are."""
-    if said.options and (made := outcome.made_with(items, said.options)):
+    made = outcome.described(items, said.options) if said.options else []
+    if made and (len(made) < len(items) or outcome.made_with(items, said.options)):
         items = made
         said.options = []
     if said.size is not None:
@@ -145,7 +151,7 @@ def _other_one(outcome: Outcome) -> list[Item]:
     return others if len(others) == 1 else []
 
 
-def _counted_off(said: Said, items: list[Item]) -> list[Item]:
+def counted_off(said: Said, items: list[Item]) -> list[Item]:
     """Return the second of several, or one piece of the only one there is so many of."""
     at = said.ordinal or 0
     if len(items) == 1 and (items[0].quantity or 1) >= at > 1:

@@ -191,7 +191,9 @@ class _Hearing:
                 self._expects = {"time": "time", "tip": "amount"}[str(pending.facts["needs"])]
             elif pending.code == "not_valid" and pending.facts.get("field") == "rating":
                 self._expects = "rating"
-        words = self._house.statements.whole(words, self._heard, self._order)
+        words = self._house.statements.whole(
+            self._without_laughter(words), self._heard, self._order
+        )
         words = self._keeps_off(words)
         if self._expects == "rating":
             words = self._house.statements.rating(words, self._heard)
@@ -199,6 +201,16 @@ class _Hearing:
             kept = len(self._left)
             self._clause(clause)
             self._gap = self._gap or len(self._left) == kept
+
+    def _without_laughter(self, words: Words) -> Words:
+        """Leave out "lol" and its like, which say nothing wherever they stand."""
+        laughs, longest = words_of("laughter"), self._house.names.longest
+        kept = [
+            token
+            for at, token in enumerate(words.tokens)
+            if token.word not in laughs or longest(words.tokens, at) is not None
+        ]
+        return words if len(kept) == len(words) else Words(words.line, tuple(kept))
 
     def _keeps_off(self, words: Words) -> Words:
         """Leave off what a guest does not eat; where no dish can be had without it, tell what the menu says."""
@@ -297,7 +309,10 @@ class _Hearing:
             if rest is None:
                 return
             words = rest
+        before = len(self._heard.drafts)
         words = self._without_statements(words)
+        if len(self._heard.drafts) > before:
+            words = self._talk.ends(words)
         if self._expects in _NO_FOOD and self._pending is None and self._is_bare(words):
             return
         if (example := words.find(pattern("for example"))) is not None:

@@ -48,6 +48,7 @@ class WholeLine:
         yield from self._too_wide(said, lines, tokens)
         yield from self._headings(steps, said, tokens)
         yield from self._grown(steps, said, lines)
+        yield from _split_alike(lines)
 
     def too_many(self, said: Sequence[Said], lines: Sequence[Line]) -> Iterator[str]:
         """Name each dish of which more came than was said."""
@@ -110,6 +111,13 @@ class WholeLine:
                 changed = [line.before != line.things for line in lines]
                 if (True, False) in zip(had, changed, strict=True) and any(changed):
                     continue  # "not the chicken one, the paneer one should be hot"
+            fresh = [line for line in lines if not (line.had or line.waits)]
+            if does == "option" and fresh:
+                option = Option(denied.edge.entity)
+                if not any(
+                    self._held.made_with(one, option) for line in fresh for one in line.things
+                ):
+                    continue  # "the same but hot, not mild"
             if does == "option" and "on" not in between:
                 if not self._held.left_out(Option(denied.edge.entity), lines):
                     yield f"not {tokens[denied.first].word}"
@@ -239,6 +247,14 @@ class WholeLine:
 def _stays(step: Step) -> bool:
     """Whether words say that something is right as it is."""
     return step.edge.does == "filler" and bool({"fine", "stays"} & set(step.edge.words.split()))
+
+
+def _split_alike(lines: Sequence[Line]) -> Iterator[str]:
+    """Name what some of a line became that is the same as the rest of it."""
+    for line in lines:
+        fresh = (one for one in lines if not one.had and not one.waits)
+        if line.quantity < line.had and any(one.things == line.things for one in fresh):
+            yield " ".join(line.things[0].names)
 
 
 def _told(said: Said, bit: int, *, there: bool, had: int) -> Iterator[int]:
