@@ -291,7 +291,7 @@ def _heading(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
             continue
         paused = at
         while at < len(tokens) and (
-            tokens[at].word in (",", ":") or at > paused and _hems(tokens, at)
+            tokens[at].word in (",", ":") or at > paused and _hesitates(tokens, at)
         ):
             at += 1
         counts = [edge.end for edge in _edges(edges, at) if edge.does in ("number", "a", "the")]
@@ -313,8 +313,8 @@ def _heading(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
                 return
 
 
-def _hems(tokens: Sequence[Token], at: int) -> bool:
-    return tokens[at].word in words_of("hems")
+def _hesitates(tokens: Sequence[Token], at: int) -> bool:
+    return tokens[at].word in words_of("hesitations")
 
 
 def _edges(edges: list[list[Edge]], at: int) -> Sequence[Edge]:

@@ -701,7 +701,8 @@ class Outcome:
     def keep_choices(self, item: Item, fresh: Item) -> None:
         """Give a thing the size and the choices of the one before it, as far as it can have them.
 
-        What was left off is said again of a dish of another kind: a salad in the place of a sandwich.
+        What was left off does not carry over to a dish of another section: no bacon on a sandwich says
+        nothing of a salad.
         """
         alike = self.section(item) == self.section(fresh)
         fresh.changes[:0] = [

@@ -192,7 +192,7 @@ class Said:
         return bool(self.described or self.head or self.become or self.verb or self.number)
 
     @property
-    def used_beside(self) -> bool:
+    def described_besides(self) -> bool:
         """Whether anything is said beside its name."""
         return bool(self.described or self.become or self.verb or self.ref or self.parts)
 
@@ -395,7 +395,9 @@ def _counted_after(said: Sequence[Said]) -> list[Said]:
     left: list[Said] = []
     for one in said:
         before = left[-1] if left else Said()
-        announced = before.head and before.plural and not (before.number or before.used_beside)
+        announced = (
+            before.head and before.plural and not (before.number or before.described_besides)
+        )
         if (
             announced
             and one.ref == "one"

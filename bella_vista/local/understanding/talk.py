@@ -32,6 +32,8 @@ _WHOLE = (
 )
 """What else it may mean; some clauses mean several things."""
 
+_ENDING = ("done", "nothing", "once no", "once yes")
+"""What a guest says who wants nothing more, by the pattern."""
 _ANSWERS = frozenset({"yes", "no", "nothing"})
 _OPEN = (None, "open", "yes_no", "name too")
 """What was asked for where agreement is an answer."""
@@ -165,7 +167,19 @@ class Talk:
 
     def ends(self, words: Words) -> Words:
         """Note a "that is all" that is left of a clause beside a way or a name: "nah we are good that is it"."""
-        if pattern("only ends").fullmatch(bare(words)) is None:
+        run, done = bare(words).split(), False
+        while run:
+            said = " ".join(run)
+            found = [(name, one) for name in _ENDING if (one := pattern(name).match(said))]
+            if found:
+                name, match = found[0]
+                done = done or name == "done"
+                run = run[len(match.group().split()) :]
+            elif run[0] in words_of("soft after") | words_of("soft words"):
+                run.pop(0)
+            else:
+                return words
+        if not done:
             return words
         self._heard.meant("done")
         return words.part(0, 0)
