@@ -70,11 +70,12 @@ class Speaking:
 
     def speaks_on(self) -> None:
         """Begin to speak without a pause, until they fall silent or everything is switched off."""
-        self._silent.clear()
         self._lines.put_nowait(chain.from_iterable(repeat([*tone(400, 1.0)])))
 
     def falls_silent(self) -> None:
-        """Break off what is said."""
+        """Break off what is said, and say nothing that was to follow."""
+        while not self._lines.empty():
+            self._lines.get_nowait()
         self._silent.set()
 
     async def begin(self) -> None:
@@ -101,6 +102,7 @@ class Speaking:
     async def _speak(self) -> None:
         while True:
             if self._lines.empty():
+                self._silent.clear()
                 for frame in silence(0.02):
                     await self._source.capture_frame(frame)
                 continue
