@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.combos import change_part
 from bella_vista.local.understanding.fragments import fragment
 from bella_vista.local.understanding.items import Item
@@ -210,6 +211,13 @@ def _swap_option(out: Outcome, said: Said, become: Said) -> None:
             said, become = become, said  # "sub ranch for the mayo"
             old = said.options[0].entity
             break
+    if told and not any(out.has(item, old.words) for item in things):
+        before = out.told(range(max(0, said.place - 2), said.place)).split()
+        single = (out.kitchen.made(i.name, w) for i in things for w in (old.words, told))
+        if all(len(made or ()) == 1 for made in single) and not words_of("substitutes").isdisjoint(
+            before
+        ):  # "sub oat milk for the whole milk"
+            become = replace(become, options=[*said.options, *become.options[1:]])
     if become.head is not None:  # "change the bun to brioche on the cheeseburger"
         things = out.named(become.mask, things)
         become = replace(become, head=None)

@@ -34,6 +34,7 @@ from bella_vista.local.understanding.states import (
     POINTED,
     SAID,
     SIZE,
+    STEPS,
     TURNED,
     VERB,
     State,
@@ -49,9 +50,24 @@ def _becoming(doing: Doing, state: State, edge: Edge) -> bool:
     """Whether a thing was named that is to change, so that what follows is what it becomes."""
     if state[VERB] == "instead-of" or (state[OP] == "instead-of" and state[FLAGS] & EARLIER):
         return False
-    if state[OP] == "swap" and state[JOINT] == COMMA and edge.does == "option":
+    if state[OP] == "swap" and edge.does == "option" and _goes_on_after_swap(state):
         return False  # "sub coconut milk, light whip"
     return state[HEAD] != 0 and state[OP] in (*CHANGING, "instead-of")
+
+
+def _goes_on_after_swap(state: State) -> bool:
+    """Whether a pause, and no "for", stands between what is swapped and what is said now."""
+    steps, paused = state[STEPS], False
+    while steps is not None and steps[0].edge.does != "swap":
+        does = steps[0].edge.does
+        if does in _SWAPPED_FOR:
+            return False
+        paused = paused or does in ("comma", "stop")
+        steps = steps[1]
+    return paused
+
+
+_SWAPPED_FOR = frozenset(("for", "to", "on", "with", "instead", "should"))
 
 
 def _refines(doing: Doing, state: State, edge: Edge) -> bool:

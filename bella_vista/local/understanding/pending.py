@@ -1,6 +1,7 @@
 """Answers to what was asked back: "large", "the first", "both", "one of each", "never mind"."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bella_vista.local.english import numbers
 from bella_vista.local.english.talking import pattern
@@ -236,6 +237,16 @@ class Pending:
                 group = str(self._question.facts.get("group") or "")
                 self._take(self.items[0], _nameless(self._question), group, possible[0])
                 self.settled = True
+
+    def taken_out(self, count: int) -> Question | None:
+        """Let so many of what waits first wait no more; returns the question about the rest."""
+        item, draft = self.items[0], self._question.draft
+        self.items, self.settled = self.items[1:], True
+        left = (item.quantity or 1) - count
+        if draft is None or left < 1:
+            return None
+        fields = {**draft.fields, "quantity": left}
+        return replace(self._question, draft=replace(draft, fields=fields), rest=())
 
     def close(self, heard: Heard, decided: Decided) -> bool:
         """Finish: whether the question was answered."""

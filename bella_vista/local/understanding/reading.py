@@ -318,7 +318,12 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     instead = False
                 sole, sole_next = sole_next, False
                 if act.does == "size" and ahead in ("part", "parts"):
-                    now.ahead = edge.entity
+                    last = now.parts[-1] if now.parts else None
+                    definite = _definite(reading, act.first)
+                    if last and definite and not last.size and edge.entity.mask & last.mask:
+                        last.size = edge.entity  # "nuggets, the four piece, with apple slices"
+                    else:
+                        now.ahead = edge.entity
                     continue
                 if taken_back and act.does in ("size", "count"):
                     resized = True
@@ -388,6 +393,11 @@ def _itself(said: Said) -> Said:
     return replace(
         said, become=None, on=False, ref="", definite=False, options=about.options, told=about.told
     )
+
+
+def _definite(reading: Reading, place: int) -> bool:
+    """Whether "the" stands before a place."""
+    return any(step.first == place - 1 and step.edge.does == "the" for step in reading.steps)
 
 
 def _counted_after(said: Sequence[Said]) -> list[Said]:

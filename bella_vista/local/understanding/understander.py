@@ -10,6 +10,7 @@ from bella_vista.local.english import ask, lexicon, vocabulary
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.english.talking import patterns as patterns_of
 from bella_vista.local.understanding.clauses import clauses
+from bella_vista.local.understanding.combos import in_turn
 from bella_vista.local.understanding.deciding import Decided, Deciding
 from bella_vista.local.understanding.explain import explained
 from bella_vista.local.understanding.heard import Heard, asks_before
@@ -471,6 +472,7 @@ class _Hearing:
     def _decided(self) -> Decided:
         """Decide on everything that was left of the line when all else was taken out of it."""
         said = any(not token.stop for token in self._left)
+        still = self._tell_in_turn()
         if self._pending is not None:
             if "done" in self._heard.intents:
                 self._pending.ends()
@@ -491,7 +493,20 @@ class _Hearing:
             before=self._before,
             reviewed=self._order.reviewed,
         )
-        return decided
+        return decided if still is None else replace(decided, questions=[*decided.questions, still])
+
+    def _tell_in_turn(self) -> Question | None:
+        """Take what is said of the first of several combos for that one; returns what the others wait for."""
+        pending, house = self._pending, self._house
+        item = pending.items[0] if pending is not None and pending.items else None
+        waiting: tuple[str, int] | None = None
+        if item is not None and item.name and item.quantity and not item.parts:
+            if house.kitchen.combo(item.name) is not None:
+                waiting = item.name, item.quantity
+        self._left, told = in_turn(self._left, house.names, house.kitchen, waiting)
+        if pending is None or item is None or not told:
+            return None
+        return pending.taken_out(told)
 
     def _placed(self, decided: Decided) -> Iterator[tuple[int, Draft]]:
         """Give each command the place in the line that it was said at."""
