@@ -1,7 +1,7 @@
 """Compares a guest's allergies with the menu's own words. No answer here promises safety.
 
-An allergy stays in the guest's word and is read by families (``state.language.en.allergens``). What a line
-holds is stamped on it from the menu, as prices are; what is met is computed from both whenever it is asked for.
+An allergy stays in the guest's word and is read by families (``state.language.en.allergens``). The contents
+of a line are copied to it from the menu, as prices are; the allergies met are computed from both each time.
 """
 
 import re
@@ -92,10 +92,10 @@ def most_met(allergies: Sequence[str]) -> int:
 
 
 def held_by(menu: Menu, item: Dish | Combo) -> tuple[str, ...]:
-    """Return what the menu says a dish holds, in its words; of a combo, all that may be in it.
+    """Return the contents of a dish in the menu's words; of a combo, all that may be in it.
 
-    That is its name, the families in its description, the stated allergens, what is in it, and the choices on it by
-    default.
+    These are its name, the families in its description, the stated allergens, its ingredients, and its
+    default choices.
     """
     if isinstance(item, Combo):
         names = (name for part in item.parts for name in part.dishes)
@@ -106,14 +106,14 @@ def held_by(menu: Menu, item: Dish | Combo) -> tuple[str, ...]:
 def held_on(
     menu: Menu, name: str, chosen: Sequence[Chosen], parts: Sequence[LinePart] = ()
 ) -> tuple[str, ...]:
-    """Return what the menu says a line holds, in its words.
+    """Return the contents of a line in the menu's words.
 
-    A stated allergen stays when an ingredient is left off: the menu does not say where it comes from.
+    A stated allergen stays when an ingredient is left off: the menu does not say which one it comes from.
 
     Args:
         menu: The menu.
         name: The dish or combo.
-        chosen: What was chosen on the dish.
+        chosen: The choices on the dish.
         parts: The parts of the combo.
     """
     inside = (word for part in parts for word in _dish_held(menu, part.name, part.chosen))
@@ -121,12 +121,12 @@ def held_on(
 
 
 def dishes_with(menu: Menu, allergy: str) -> tuple[Dish, ...]:
-    """Return the dishes that hold what an allergy is about, as they come."""
+    """Return the dishes whose default contents meet an allergy."""
     return tuple(dish for dish in menu.dishes if allergens_met([allergy], held_by(menu, dish)))
 
 
 def is_mentioned(menu: Menu, allergy: str) -> bool:
-    """Whether the menu says anything about what an allergy is about, for a dish or for a choice."""
+    """Whether the contents of any dish or choice on the menu meet an allergy."""
     choices = (choice for group in menu.options.values() for choice in group.choices)
     return any(
         allergens_met([allergy], (choice.name, *choice.allergens)) for choice in choices
@@ -150,7 +150,7 @@ def _dish_held(menu: Menu, name: str, chosen: Sequence[Chosen]) -> Sequence[str]
 
 
 def _words_of(line: OrderLine) -> Iterator[str]:
-    """Return what an order of an earlier release tells of a line: nothing was stamped on it."""
+    """Return the words of a line from an earlier release, which has no copied contents."""
     told: Iterable[OrderLine | LinePart] = (line, *line.parts)
     for part in told:
         yield part.name

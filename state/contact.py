@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from state.errors import NotValid
 from state.menu import Restaurant
-from state.privacy.digits import digits_said
+from state.privacy.digits import digits_said, runs_in
 from state.privacy.redaction import CARD, is_card
 from state.privacy.text import clean, empty_or_visible
 
@@ -100,6 +100,21 @@ def region_of(restaurant: Restaurant) -> str | None:
     return _region_of_zone(restaurant.timezone)
 
 
+def with_written_postcode(address: str, postcodes: Sequence[str]) -> str:
+    """Write a postcode in digits that was spelled in an address, if it is one of these.
+
+    >>> with_written_postcode("145 West 12th Street one double oh one one", ["10011"])
+    '145 West 12th Street 10011'
+    """
+    parts = address.split(",")  # "apartment two, one double oh one one"
+    for at, part in enumerate(parts):
+        for run in runs_in(part):
+            if run.digits in postcodes and run.digits not in part:
+                parts[at] = part[: run.start] + run.digits + part[run.end :]
+                return ",".join(parts)
+    return address
+
+
 def postcode_in(address: str, postcodes: Sequence[str]) -> tuple[str | None, bool]:
     """Find one of these postcodes, or areas, in an address.
 
@@ -107,7 +122,7 @@ def postcode_in(address: str, postcodes: Sequence[str]) -> tuple[str | None, boo
         The postcode or area that the address is in, if any; and whether the address has a postcode of that kind
             at all. Of several candidates the last one counts: an earlier one may be a house number.
     """
-    words = re.findall(r"[A-Z0-9]+", address.upper())
+    words = re.findall(r"[A-Z0-9]+", with_written_postcode(address, postcodes).upper())
     wanted = {_plain(code): code for code in postcodes}
     lengths = {len(code) for code in wanted if code.isdecimal()}
     numbers = [word for word in words if word.isdecimal() and len(word) in lengths]

@@ -1,4 +1,4 @@
-"""The context of the order's rules: the menu, the clock, a source of ids, and what staff have set."""
+"""The context of the order's rules: the menu, the clock, a source of ids, and the settings of staff."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -8,18 +8,18 @@ from state.menu import Menu
 
 
 async def _nothing_to_read() -> None:
-    """Staff set nothing here."""
+    """Do nothing: staff have no settings here."""
 
 
 class OrderContext:
-    """The same for a whole call, but for what staff set meanwhile: the rules read that when they are applied.
+    """The context of a whole call. Only the settings of staff may change: rules read the present ones.
 
     Args:
         menu: The menu the order is taken from.
         now: The present time, aware, in the restaurant's zone.
         new_id: Returns a new UUID as text, for notes.
-        house: Returns what staff have set.
-        refresh: Reads again what staff have set.
+        house: Returns the settings of staff.
+        refresh: Reads the settings of staff again.
     """
 
     __slots__ = ("_card", "_served", "house", "new_id", "now", "refresh")

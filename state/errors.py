@@ -106,6 +106,6 @@ class WrongStage(OrderError):
 
 
 class NotFound(OrderError):
-    """The order has no such line, note or coupon."""
+    """The order has no such line, note, coupon or allergy."""
 
     code = "not_found"

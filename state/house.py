@@ -1,4 +1,4 @@
-"""What staff set for the whole house while calls run: orders paused, and what is sold out now."""
+"""The settings of staff for the whole house while calls run: paused orders, and sold-out items."""
 
 from pydantic import BaseModel, ConfigDict
 

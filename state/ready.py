@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from state.contact import postcode_in
+from state.contact import postcode_in, with_written_postcode
 from state.context import OrderContext
 from state.errors import Missing, NotPossible, NotValid
 from state.hours import earliest, in_time, lead_time
@@ -165,10 +165,10 @@ def refuse_paused(context: OrderContext) -> None:
 
 
 def refuse_sold_out(order: OrderState, context: OrderContext) -> None:
-    """Refuse an order of which something has been sold out since it was read back.
+    """Refuse an order with an item that was sold out after the read-back.
 
     Raises:
-        SoldOut: Something is sold out now.
+        SoldOut: An item is sold out now.
     """
     if context.house().sold_out:
         for item, kitchen in _items(order, context):
@@ -199,6 +199,7 @@ def _address(address: str | None, restaurant: Restaurant) -> str | None:
     )
     if not postcodes:
         return address
+    address = with_written_postcode(address, postcodes)
     found, has_postcode = postcode_in(address, postcodes)
     if found is not None:
         return address

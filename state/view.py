@@ -137,6 +137,9 @@ class OrderView(TypedDict):
     feedback_rating: int | None
     feedback_comment: str | None
     person_wanted: bool
+    ended_reason: Annotated[
+        str | None, Field(description="Why the restaurant refused it, in the staff's words.")
+    ]
     stage_times: Annotated[
         dict[str, Iso], Field(description="When each stage was last reached, by stage.")
     ]
@@ -183,6 +186,7 @@ def view(order: OrderState, version: int, speaker: str | None) -> dict[str, Json
         "feedback_rating": order.feedback_rating,
         "feedback_comment": order.feedback_comment,
         "person_wanted": order.person_wanted,
+        "ended_reason": order.ended_reason,
         "stage_times": stage_times(order),
         "display": _display(order, bill),
     }
@@ -267,7 +271,8 @@ def _at_most(order: OrderState) -> int:
     """
     size = _ORDER + _NOTE * len(order.notes) + _LINE * len(order.order_items)
     letters = len(order.order_id) + len(order.restaurant_id) + len(order.order_number)
-    for text in (order.customer_name, order.email, order.feedback_comment, *order.allergies):
+    texts = (order.customer_name, order.email, order.feedback_comment, order.ended_reason)
+    for text in (*texts, *order.allergies):
         size += _WIDEST
         letters += len(text or "")
     for coupon in order.coupons:

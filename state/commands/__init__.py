@@ -11,6 +11,7 @@ from state.commands.guest import (
     CallPerson,
     ChangeNote,
     GiveFeedback,
+    RemoveAllergy,
     RemoveNote,
     SetCustomer,
 )
@@ -21,6 +22,7 @@ from state.commands.steps import (
     CancelOrder,
     CompleteOrder,
     ConfirmOrder,
+    MarkAnswered,
     MarkReady,
     PlaceOrder,
     ReadBack,
@@ -45,6 +47,7 @@ GuestCommand: TypeAlias = (
     | ChangeNote
     | RemoveNote
     | AddAllergy
+    | RemoveAllergy
     | SetFulfilment
     | ApplyCoupon
     | RemoveCoupon
@@ -60,7 +63,9 @@ GuestCommand: TypeAlias = (
 )
 """The guest's commands, from an agent or a page."""
 
-StaffCommand: TypeAlias = AcceptOrder | StartPreparing | MarkReady | CompleteOrder | RefuseOrder
+StaffCommand: TypeAlias = (
+    AcceptOrder | StartPreparing | MarkReady | CompleteOrder | RefuseOrder | MarkAnswered
+)
 """The restaurant's commands."""
 
 GUEST_COMMANDS: frozenset[type[OrderCommand]] = frozenset(GuestCommand.__args__)
@@ -89,12 +94,14 @@ __all__ = [
     "ConfirmOrder",
     "GiveFeedback",
     "GuestCommand",
+    "MarkAnswered",
     "MarkReady",
     "OrderCommand",
     "Part",
     "PlaceOrder",
     "ReadBack",
     "RefuseOrder",
+    "RemoveAllergy",
     "RemoveCoupon",
     "RemoveItem",
     "RemoveNote",

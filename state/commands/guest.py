@@ -71,6 +71,23 @@ class AddAllergy(OrderCommand):
         return order.model_copy(update={"allergies": (*order.allergies, self.name)})
 
 
+class RemoveAllergy(OrderCommand):
+    """Take an allergy off the order."""
+
+    op: Literal["remove_allergy"] = "remove_allergy"
+    touched: ClassVar[tuple[str, ...]] = ()
+    name: Annotated[Words, Field(description="The allergy, as it stands on the order.")]
+
+    def change(self, order: OrderState, context: OrderContext) -> OrderState:
+        """Remove it."""
+        ensure(can_annotate(order))
+        name = self.name.casefold()
+        left = tuple(allergy for allergy in order.allergies if allergy.casefold() != name)
+        if left == order.allergies:
+            not_found("allergy", self.name, [*order.allergies])
+        return order.model_copy(update={"allergies": left})
+
+
 class AddNote(OrderCommand):
     """Write a note to the restaurant that belongs to no dish, such as 'the bell is broken, please call'."""
 

@@ -8,6 +8,7 @@ from state.commands.base import HouseCommand, OrderCommand, ensure
 from state.context import OrderContext
 from state.errors import NotValid
 from state.order import OrderState, Stage
+from state.order_parts import PERSON
 from state.privacy.text import Line, Words
 from state.ready import moment_of, placed_in_time, read_in_time, refuse_paused, refuse_sold_out
 from state.stages import (
@@ -163,6 +164,18 @@ class CompleteOrder(_StaffStep):
 
     op: Literal["complete_order"] = "complete_order"
     to: ClassVar[Stage] = Stage.COMPLETED
+
+
+class MarkAnswered(OrderCommand):
+    """Staff have answered a guest who wanted a person."""
+
+    op: Literal["mark_answered"] = "mark_answered"
+    within_limits: ClassVar[bool] = False
+    touched: ClassVar[tuple[str, ...]] = (PERSON,)
+
+    def change(self, order: OrderState, context: OrderContext) -> OrderState:
+        """Clear the flag that staff see; a repeat changes nothing."""
+        return order.model_copy(update={"person_wanted": False, "person_reason": None})
 
 
 class RefuseOrder(_StaffStep):

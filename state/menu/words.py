@@ -53,15 +53,25 @@ def stems(text: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in fold(text).split())
 
 
+SPELT_IN_MANY_WAYS = frozenset(
+    {"chili", "chilis", "chilies", "chilli", "chillis", "chillies", "chile"}
+)
+"""One word, however it is spelt; its plurals end like those of another one."""
+
+
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return the common form of singular and plural of a folded word.
 
     >>> [stem(word) for word in ("olives", "dishes", "cookies", "cookie", "glass", "peach", "gas")]
     ['olive', 'dish', 'cooky', 'cooky', 'glass', 'peach', 'gas']
+    >>> stem("chilies") == stem("chili") == stem("chillies")
+    True
     """
     if word in NUMBERS:
         return NUMBERS[word]
+    if word in SPELT_IN_MANY_WAYS:
+        return "chili"
     if len(word) <= 3 or not word.isascii():
         return word
     if word.endswith("ss"):

@@ -116,6 +116,7 @@ _BLANKED = {place: chr(place).lower() if chr(place).isalpha() else " " for place
 _NEAR_THE_END = 48
 """A tail of this many characters nearly always contains a word that ends a number."""
 _TIME_BEFORE = re.compile(r"\b(?:at|around|about|until|till|before|from)\s*$", re.IGNORECASE)
+_CORRECTS = re.compile(r"\b(?:sorry|no|not|wait|oops|mean|meant|actually)\b", re.IGNORECASE)
 _ISSUED = re.compile(
     r"3[47]\d{13}|3[0689]\d{12}|35\d{14}|2[2-7]\d{14}|4(?:\d{12}|\d{15}|\d{18})|5\d{15}|6\d{12,18}"
 )
@@ -223,6 +224,8 @@ class Redactor:
         telling = bool(self._told or self._in_card or self._small)
         secret = _secrets(runs, text, region, telling=telling)
         pieces = [run for run in runs if len(run.digits) >= _PIECE and not _counts(run, text)]
+        if pieces and _another_postcode(self._told, pieces[0], text):
+            self._told = ()
         beside = bool(pieces) and not secret and _says_more(text, runs)
         if beside:  # the number may continue beside a telephone or house number
             apart = [part for run in runs for part in _apart(run, text)]
@@ -540,6 +543,12 @@ def _complete(told: Sequence[DigitRun]) -> bool:
 def _with_postcode(groups: Sequence[int]) -> bool:
     """Whether two consecutive answers look like a postcode and a house or flat number."""
     return len(groups) == 2 and 5 in groups and sum(groups) < _PART + 2
+
+
+def _another_postcode(told: Sequence[DigitRun], run: DigitRun, text: str) -> bool:
+    """Whether five digits correct the five of the turn before: "10013", then "10014, sorry"."""
+    fives = [one.groups for one in (*told, run)] == [(5,), (5,)]
+    return fives and _CORRECTS.search(text) is not None
 
 
 def _is_a_list_of_postcodes(run: DigitRun, text: str) -> bool:

@@ -20,6 +20,7 @@ _CALLING = re.compile(CALL_WORDS, re.IGNORECASE)
 _PHONE_WORDS = re.compile(CALL_WORDS + r"|\b(?:my number|number(?: is|'s))\b", re.IGNORECASE)
 NEAR = 48
 """How many characters before and after a run are searched for words that name it."""
+_CLAUSE = re.compile(r"[,.;:!?\n]|\band\b", re.IGNORECASE)
 _NO_CARD_BEGINS = frozenset("01789")
 
 
@@ -28,7 +29,7 @@ def is_phone(run: DigitRun, text: str, region: str | None) -> bool:
     if international(run, text):
         return True
     if cards_near(run, text):
-        return False
+        return _called_a_phone(run, text) and plausible_phone(run, region)
     around = _around(run, text)
     if _CALLING.search(around) and _of_some_country(run):
         return True
@@ -40,6 +41,16 @@ def is_phone(run: DigitRun, text: str, region: str | None) -> bool:
 def cards_near(run: DigitRun, text: str) -> bool:
     """Whether words around a run are about cards."""
     return _CARD_WORDS.search(_around(run, text)) is not None
+
+
+def _called_a_phone(run: DigitRun, text: str) -> bool:
+    """Whether the words of the clause before a run name a telephone and no card.
+
+    What is said of a card in the next clause is about something else: "phone 215 555 0134, I pay by card".
+    """
+    own = _CLAUSE.split(text[max(0, run.start - NEAR) : run.start])[-1]
+    after = _CLAUSE.split(text[run.end : run.end + NEAR])[0]
+    return bool(_CALLING.search(own)) and not _CARD_WORDS.search(f"{own} {after}")
 
 
 def _around(run: DigitRun, text: str) -> str:

@@ -16,7 +16,7 @@ class Command(BaseModel, ABC, Generic[S, C]):
     """One change of a state: the same model for tools, clients and the journal.
 
     A subclass sets a literal ``op``; its docstring is what a language model reads.
-    ``S`` is the state, ``C`` the context that the rules may use: a menu, a clock, a source of ids.
+    ``S`` is the state, ``C`` the context that the rules may use: prices, a clock, a source of ids.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -28,10 +28,10 @@ class Command(BaseModel, ABC, Generic[S, C]):
     """Whether a client must send the version it has seen, because the command could undo another's work."""
 
     async def prepare(self, context: C) -> None:
-        """Bring up to date what ``apply`` reads in the context; awaited right before it, in the writer's turn.
+        """Refresh the context's data that ``apply`` reads; awaited right before it, in the writer's turn.
 
-        By default nothing. It changes no state, and may be awaited again when another process was faster. What it
-        raises ends the change, as if ``apply`` had raised it.
+        By default it does nothing. It changes no state, and may be awaited again when another process was
+        faster. Its exception ends the change, as if ``apply`` had raised it.
         """
 
     @abstractmethod
@@ -67,7 +67,7 @@ class Command(BaseModel, ABC, Generic[S, C]):
 
 
 class _Event(Command[Any, Any]):
-    """What has happened in a call: a row of the journal that changes no state."""
+    """An event of a call: a row of the journal that changes no state."""
 
     def apply(self, state: Any, context: Any) -> Any:
         """Return the state unchanged."""
@@ -87,7 +87,7 @@ class HandOver(_Event):
     arguments: dict[str, JsonValue] | None = None
     """The arguments that the source passes to the target, as JSON."""
     trail: tuple[str, ...] | None = None
-    """Where ways back lead from the target: the agents that handed over, the last one last."""
+    """The agents that handed over, the latest last: a way back from the target leads to the latest."""
 
 
 class StartTool(_Event):

@@ -62,7 +62,7 @@ def _restore(
 
 
 class Misuse(TypeError):
-    """A function of the application returns, or does, what it must not: fixed text, without values."""
+    """An application's function breaks its contract; the message is a fixed text without values."""
 
 
 class Refused(StateError):
@@ -75,7 +75,7 @@ class Refused(StateError):
         facts: The reason as data.
 
     Raises:
-        ValueError: The reason is not in lower snake case, as if the sentence had been given for it.
+        ValueError: The reason is not in lower snake case: perhaps the sentence was given in its place.
     """
 
     code = "refused"
@@ -152,9 +152,9 @@ class NotStored(StateError):
 
 
 class Unstorable(NotStored):
-    """The change can never be stored: what it holds cannot be written, or would not read back as it is.
+    """The change can never be stored: a value in it cannot be written, or would not read back as it is.
 
-    The same is refused without a journal.
+    Such a change is refused without a journal, too.
     """
 
     code = "unstorable"

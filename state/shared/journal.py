@@ -1,4 +1,4 @@
-"""The journal: what a shared state stores before a change counts."""
+"""The journal: the rows that a shared state stores before a change counts."""
 
 import asyncio
 import threading

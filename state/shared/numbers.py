@@ -18,7 +18,7 @@ def refuse_long_numbers(value: Any, name: str = "") -> None:
     """Refuse a value that holds an integer with thousands of digits.
 
     Args:
-        value: A model, or what a model may hold.
+        value: A model, or a value that a model may hold.
         name: Its name for the error.
 
     Raises:
@@ -27,7 +27,7 @@ def refuse_long_numbers(value: Any, name: str = "") -> None:
     try:
         place = next(_long_numbers(value, (name,) if name else ()), None)
     except RecursionError:
-        return  # a value in itself, or too deep: refused where it is written
+        return  # a value that holds itself, or is too deep: refused where it is written
     if place is not None:
         raise Unstorable(f"{'.'.join(place) or 'it'} is a number that is too long")
 
@@ -42,7 +42,7 @@ def refuse_outside_column(name: str, value: object, largest: int = LARGEST_COLUM
     Args:
         name: Its name for the error.
         value: A whole number, or ``None``.
-        largest: What it may be at most, in either direction.
+        largest: Its largest amount, above or below zero.
 
     Raises:
         Unstorable: It is something else or too large.

@@ -254,10 +254,17 @@ def _names(kind: type[BaseModel]) -> list[str]:
 def _made(
     kind: type[BaseModel], fields: Mapping[str, Any], extra: dict[str, Any] | None
 ) -> BaseModel:
-    given: Any = fields["root"] if issubclass(kind, RootModel) else fields
+    # A copy: a validator may edit what it is given, and the fields may be those of a model in the present state.
+    given: Any = (
+        fields["root"]
+        if issubclass(kind, RootModel)
+        else {**fields, **extra}
+        if extra
+        else {**fields}
+    )
     # As ``model_validate``, without its overhead.
     made: BaseModel = kind.__pydantic_validator__.validate_python(
-        {**given, **extra} if extra else given, by_alias=False, by_name=True
+        given, by_alias=False, by_name=True
     )
     return made
 
@@ -290,7 +297,7 @@ def _same_each(one: Collection[Any], other: Collection[Any]) -> bool:
 
 
 def _with_offset(value: Any) -> Any:
-    """Replace a time's zone by the offset that it has then: JSON holds no more, and a zone's changes."""
+    """Replace a time's zone by its offset at that time: JSON holds only that, and a zone's offset changes."""
     offset = value.utcoffset()
     if offset is None:
         return value.replace(tzinfo=None)
@@ -299,6 +306,25 @@ def _with_offset(value: Any) -> Any:
     if isinstance(value.tzinfo, timezone | TzInfo):
         return value
     return value.replace(tzinfo=timezone(offset), fold=0)
+
+
+def refuse_no_text(name: str, value: object, longest: int | None = None) -> None:
+    """Refuse a value that a column for texts cannot hold: SQLite would store ``5`` as another value.
+
+    Args:
+        name: Its name for the error.
+        value: The value.
+        longest: How many bytes it may have; PostgreSQL's index of the keys takes 2,700.
+
+    Raises:
+        Unstorable: It is no text, is too long or holds a lone surrogate.
+    """
+    if not isinstance(value, str):
+        raise Unstorable(f"{name} has to be a text")
+    if not value.isascii():
+        _refuse_surrogates(value)
+    if longest is not None and len(value.encode()) > longest:
+        raise Unstorable(f"{name} has to be a text of at most {longest} bytes")
 
 
 def _refuse_surrogates(text: str) -> None:

@@ -1,14 +1,14 @@
 """Checks a state's model by its types: whether it is frozen and survives JSON; detects edits in place."""
 
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import cache
 from operator import is_
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
 from pydantic import (
@@ -20,6 +20,8 @@ from pydantic import (
     PastDate,
     PastDatetime,
 )
+
+M = TypeVar("M", bound=BaseModel)
 
 _Container: TypeAlias = list[Any] | set[Any] | dict[Any, Any]
 
@@ -46,11 +48,11 @@ class Shape:
     """Properties that hold for every value of a type.
 
     Args:
-        known: Nothing in it can be edited in place but lists, sets and mappings.
-        faithful: It reads back from JSON unchanged, unless something in it is an instance of a subclass.
+        known: Whether only lists, sets and mappings in it can be edited in place.
+        faithful: Whether it reads back from JSON unchanged, unless it holds an instance of a subclass.
         models: The models in it.
         editable: The fields of a model that may hold something that can be edited in place.
-        contains: Whether it holds one.
+        contains: Whether it holds such a value.
         expires: Whether a value of it may become invalid as time passes.
     """
 
@@ -123,6 +125,46 @@ class Guard:
                 one.update(known)
         return bool(edited)
 
+    def detached(self, state: M) -> M:
+        """Return a new state with copies of the lists, sets and mappings that are not the guarded state's.
+
+        A command or its context may go on holding those that it put there, and edit them.
+        """
+        found: list[_Container] = []
+        _find_editable(state, found)
+        own = {id(one) for one, _ in self._known}
+        given = {id(one) for one in found} - own
+        return _with_copies(state, given) if given else state
+
+
+def _with_copies(value: Any, given: Set[int]) -> Any:
+    """Return a value with copies of the lists, sets and mappings with these ids, or of their parts' own."""
+    kind: Any = type(value)
+    if issubclass(kind, BaseModel):
+        fields = value.__dict__
+        made = {name: _with_copies(fields[name], given) for name in shape_of(kind).editable}
+        changed = {name: one for name, one in made.items() if one is not fields[name]}
+        return value.model_copy(update=changed) if changed else value
+    if issubclass(kind, dict):
+        parts = [_with_copies(one, given) for one in value.values()]
+        if id(value) not in given and all(map(is_, parts, value.values())):
+            return value
+        copied = value.copy()
+        copied.update(zip(value, parts, strict=True))
+        return copied
+    if issubclass(kind, (list, tuple)):
+        parts = [_with_copies(one, given) for one in value]
+        if id(value) not in given and all(map(is_, parts, value)):
+            return value
+        if issubclass(kind, list):
+            copied = value.copy()
+            copied[:] = parts
+            return copied
+        make = getattr(kind, "_make", kind)  # of a named tuple
+        return make(parts)
+    # What is in a set can be hashed: it is not edited.
+    return value.copy() if issubclass(kind, set) and id(value) in given else value
+
 
 def _same_objects(one: _Container, known: _Container) -> bool:
     if len(one) != len(known):
@@ -141,10 +183,13 @@ def _find_editable(value: Any, found: list[_Container]) -> bool:
         found.append(value)
     elif issubclass(kind, BaseModel):
         fields, complete = value.__dict__, True
-        if value.__pydantic_private__ or value.__pydantic_extra__:
+        # A command may hold a model that was never finished.
+        if getattr(value, "__pydantic_private__", None) or getattr(
+            value, "__pydantic_extra__", None
+        ):
             complete = False
         for name in shape_of(kind).editable:
-            complete = _find_editable(fields[name], found) and complete
+            complete = _find_editable(fields.get(name), found) and complete
         return complete
     elif not issubclass(kind, (tuple, frozenset)):
         return issubclass(kind, _PLAIN)

@@ -33,6 +33,7 @@ from state.shared.errors import (
     Stale,
     TakenOver,
     UnknownState,
+    Unstorable,
 )
 from state.shared.journal import (
     Entry,
@@ -45,7 +46,14 @@ from state.shared.journal import (
 )
 from state.shared.numbers import LARGEST_NUMBER, refuse_long_numbers, refuse_outside_column
 from state.shared.reading import read_state
-from state.shared.serialization import as_json, as_stored, fingerprint, validated, write_state
+from state.shared.serialization import (
+    as_json,
+    as_stored,
+    fingerprint,
+    refuse_no_text,
+    validated,
+    write_state,
+)
 from state.shared.shapes import Guard, model_faults, shape_of
 
 if TYPE_CHECKING:
@@ -65,6 +73,9 @@ _TEXTS = {str}
 
 TRIES = 5
 """How often the journal may report a taken version without any new entry before the writer gives up."""
+
+LONGEST_KEY = 2_000
+"""How many bytes an idempotency key may have."""
 
 WAIT_S = 10.0
 """How long a writer waits for earlier ones by default, in seconds."""
@@ -118,7 +129,7 @@ class SharedState(Generic[S, C]):
 
     Args:
         state: The initial state. Its model and those in it are frozen: it is replaced, never edited.
-        context: The context of the rules: a menu, a clock, limits. The same for the whole call.
+        context: The context of the rules: prices, a clock, limits. The same for the whole call.
         version: 0 for a new state, the last entry's for a stored one.
         speaker: The active agent.
         journal: Where changes are stored before they count; ``None`` keeps them in memory only.
@@ -315,11 +326,12 @@ class SharedState(Generic[S, C]):
             commands: At least one.
             actor: The writer: an agent, a client, a member of staff.
             key: The idempotency key: a repeat changes nothing and gets the first answer.
-            seen: The version the writer has seen; the change is refused if what it touches has changed since.
+            seen: The version the writer has seen; the change is refused if a touched part has changed since.
                 Within a tool the default is the version its reply was shown.
             turn: The last user turn this acts on. It is stored in the same row, so that a process that resumes
                 after a crash knows which turns were not acted on. Within a tool the default is its reply's turn.
-            provided: A condition, checked under the writer's lock before the commands; what it returns is raised.
+            provided: A condition, checked under the writer's lock before the commands; a refusal that it
+                returns is raised.
 
         Raises:
             Refused: The rules do not allow it.
@@ -329,8 +341,8 @@ class SharedState(Generic[S, C]):
             Busy: Other writers did not finish within the time limit.
             NotStored: The journal could not write it or not read earlier entries, or it was withdrawn.
             Unstorable: It can never be stored: its JSON would not read back as it is, a number in a command has
-                thousands of digits, or ``turn`` or ``seen`` is no number that a row can hold. The message names the
-                field.
+                thousands of digits, or ``turn``, ``seen``, ``actor`` or ``key`` is no number or text that a row can
+                hold. The message names the field.
             OutcomeUnknown: The journal stopped answering while writing it, or was still writing it when the caller
                 gave up, or it is a repeat of such a change.
             TakenOver: Another process holds the state.
@@ -339,6 +351,9 @@ class SharedState(Generic[S, C]):
             raise ValueError("apply needs a command")
         refuse_outside_column("seen", seen, LARGEST_NUMBER)
         refuse_outside_column("turn", turn)
+        refuse_no_text("actor", actor)
+        if key is not None:
+            refuse_no_text("key", key, LONGEST_KEY)
         for command in commands:  # before the rules, whose sentences may repeat a number
             refuse_long_numbers(command, str(command.op))
         commands_json = as_json(commands) if key is not None else None
@@ -412,7 +427,7 @@ class SharedState(Generic[S, C]):
         return self._version
 
     def _refresh_later(self) -> None:
-        """Load a row once it is stored whose writer has not waited for it."""
+        """Load a row whose writer has not waited for it, once it is stored."""
 
         def refreshed(task: "asyncio.Task[int]") -> None:
             self._refreshing.discard(task)
@@ -522,11 +537,7 @@ class SharedState(Generic[S, C]):
         speaker = self._speaker
         touched: set[str] = set()
         # A command that loses a race is applied again, with the same arguments.
-        arguments = [
-            Guard(command)
-            for command in change.commands
-            if (shape := shape_of(type(command))).editable and shape.known
-        ]
+        arguments = _argument_guards(change.commands)
         try:
             if (
                 change.provided is not None
@@ -553,7 +564,14 @@ class SharedState(Generic[S, C]):
                 else f"{ops} edited its own arguments in place: copy what you change"
             )
         if state is not self._state:
-            state = validated(state, self._state)
+            try:
+                made = validated(state, self._state)
+            finally:
+                custom = not shape_of(type(self._state)).faithful
+                edits = [one.restore() for one in (self._guard, *arguments)] if custom else ()
+            if any(edits):
+                raise Misuse("a validator edited what it was given in place: copy what you change")
+            state = self._guard.detached(made)
         return state, speaker, touched
 
     def _note(self, commands: Iterable[Command[Any, Any]]) -> None:
@@ -628,6 +646,13 @@ class SharedState(Generic[S, C]):
             answer = self._restored(answer)
             self._keys[key] = (self._keys[key][0], answer)
         return answer
+
+
+def _argument_guards(commands: Iterable[Command[Any, Any]]) -> list[Guard]:
+    try:
+        return [Guard(command) for command in commands if shape_of(type(command)).editable]
+    except RecursionError:  # one holds itself, or is too deep
+        raise Unstorable("the command cannot be written as JSON") from None
 
 
 def _demand_frozen(kind: type[BaseModel]) -> None:

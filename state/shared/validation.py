@@ -44,7 +44,7 @@ _PHRASES = (
 
 
 def explained(fault: ErrorDetails) -> str:
-    """Return what is wrong with a value, as the end of a sentence that begins with its name.
+    """Return the fault of a value in words, as the end of a sentence that begins with its name.
 
     A message of a validator, which pydantic calls a value error, is returned as it is.
 

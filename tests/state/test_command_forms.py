@@ -24,6 +24,7 @@ FORMS = {
     "change_note": {"note_id", "title", "content"},
     "remove_note": {"note_id"},
     "add_allergy": {"name"},
+    "remove_allergy": {"name"},
     "set_fulfilment": {"kind", "when", "address"},
     "apply_coupon": {"code"},
     "remove_coupon": {"code"},
@@ -41,6 +42,7 @@ FORMS = {
     "mark_ready": set(),
     "complete_order": set(),
     "refuse_order": {"reason"},
+    "mark_answered": set(),
 }
 
 COMMANDS = sorted(GUEST_COMMANDS | STAFF_COMMANDS, key=lambda command: command.__name__)

@@ -16,11 +16,13 @@ from state.commands import (
     CompleteOrder,
     ConfirmOrder,
     GiveFeedback,
+    MarkAnswered,
     MarkReady,
     OrderCommand,
     PlaceOrder,
     ReadBack,
     RefuseOrder,
+    RemoveAllergy,
     RemoveCoupon,
     RemoveItem,
     RemoveNote,
@@ -38,6 +40,7 @@ RELIES_ON: tuple[tuple[OrderCommand, tuple[str, ...]], ...] = (
     (RemoveItem(line_id="L1"), ("lines/L1",)),
     (SetCustomer(name="Ada"), ("customer",)),
     (AddAllergy(name="nuts"), ()),
+    (RemoveAllergy(name="nuts"), ()),
     (AddNote(title="Bell", content="It is broken."), ()),
     (ChangeNote(note_id="id-1", title="Door"), ("notes/id-1",)),
     (RemoveNote(note_id="id-1"), ("notes/id-1",)),
@@ -59,6 +62,7 @@ RELIES_ON: tuple[tuple[OrderCommand, tuple[str, ...]], ...] = (
     (MarkReady(), ("stage",)),
     (CompleteOrder(), ("stage",)),
     (RefuseOrder(reason="No oven."), ("stage",)),
+    (MarkAnswered(), ("person",)),
 )
 
 
@@ -90,3 +94,4 @@ def test_a_command_changed_exactly_what_came_out_different() -> None:
     assert changed(RemoveItem(line_id="L1")) == ("lines/L1",)
     assert changed(CallPerson(reason="He waits for one.")) == ("person",)
     assert changed(CallPerson(reason="He asks for one.")) == ()
+    assert changed(MarkAnswered()) == ("person",)

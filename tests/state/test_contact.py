@@ -51,6 +51,8 @@ def test_a_number_without_a_country_code_is_of_the_restaurants_country() -> None
         ("Downing Street", ["NW1"], (None, False)),
         ("Damrak 1, 1012 LG Amsterdam", ["1012"], ("1012", True)),
         ("290 Bremner Blvd, Toronto M5V 3L9", ["M5V"], ("M5V", True)),
+        ("145 West 12th Street one double oh one one", ["10011"], ("10011", True)),
+        ("145 West 12th Street one double oh one two", ["10011"], (None, False)),
     ],
 )
 def test_a_postcode_is_found_in_an_address(

@@ -11,6 +11,8 @@ from state.commands import (
     CallPerson,
     ChangeNote,
     GiveFeedback,
+    MarkAnswered,
+    RemoveAllergy,
     RemoveNote,
     SetCustomer,
 )
@@ -119,6 +121,17 @@ def test_an_allergy_is_on_the_order_once() -> None:
     assert order.allergies == ("Nuts", "milk")
 
 
+def test_an_allergy_is_taken_off_in_any_case_of_its_letters() -> None:
+    bistro = Bistro()
+    order = bistro.order(AddAllergy(name="Nuts"), AddAllergy(name="milk"))
+
+    order = bistro.after(order, RemoveAllergy(name=" nuts"))
+    assert order.allergies == ("milk",)
+    with pytest.raises(NotFound) as refused:
+        bistro.after(order, RemoveAllergy(name="nuts"))
+    assert refused.value.facts == {"kind": "allergy", "id": "nuts", "possible": ["milk"]}
+
+
 def test_notes_carry_ids_and_times() -> None:
     bistro = Bistro()
     order = bistro.order(AddNote(title="Bell", content="It is broken.\nPlease call."))
@@ -156,6 +169,7 @@ def test_a_note_that_is_gone_is_not_found() -> None:
         lambda: AddNote(title="x", content="x" * 281),
         lambda: ChangeNote(note_id="id-1"),
         lambda: AddAllergy(name=""),
+        lambda: RemoveAllergy(name=""),
         lambda: CallPerson(reason=""),
     ],
 )
@@ -223,6 +237,19 @@ def test_a_person_can_be_called_at_any_time(stage: Stage) -> None:
     )
 
     assert (order.person_wanted, order.person_reason, order.stage) == (True, "lost", stage)
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+def test_a_call_for_a_person_is_answered_once_at_any_time(stage: Stage) -> None:
+    bistro = Bistro()
+    order = bistro.order().model_copy(update={"stage": stage})
+    called = bistro.after(order, CallPerson(reason="lost"))
+
+    answered = bistro.after(called, MarkAnswered())
+
+    assert (answered.person_wanted, answered.person_reason) == (False, None)
+    assert answered.stage == stage
+    assert bistro.after(answered, MarkAnswered()) == answered
 
 
 def test_a_note_s_parts_are_changed_one_by_one_and_others_stay() -> None:

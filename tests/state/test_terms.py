@@ -148,6 +148,14 @@ def test_delivery_is_limited_to_the_listed_postcodes(address: str) -> None:
     assert fulfilment.address == address
 
 
+def test_a_spelled_postcode_is_written_in_digits() -> None:
+    spelled = "5 Bleecker St, apartment two, one double oh one two"
+    fulfilment = arranged(kind="delivery", address=spelled).fulfilment
+
+    assert fulfilment is not None
+    assert fulfilment.address == "5 Bleecker St, apartment two, 10012"
+
+
 def test_an_address_outside_the_area_can_be_fetched() -> None:
     bistro = Bistro()
     order = bistro.order(SetFulfilment(kind="pickup"))

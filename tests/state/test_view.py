@@ -41,7 +41,7 @@ KEYS = [
     *("currency", "customer_name", "phone", "email", "order_items", "item_count", "order_summary"),
     *("subtotal", "discounts", "fees", "tax", "tip", "total", "tip_percentage", "coupons"),
     *("payment_method", "fulfilment", "notes", "allergies", "feedback_rating"),
-    *("feedback_comment", "person_wanted", "stage_times", "display"),
+    *("feedback_comment", "person_wanted", "ended_reason", "stage_times", "display"),
 ]
 
 
@@ -73,7 +73,7 @@ def test_an_empty_order_shows_every_key_and_null_for_what_is_not_known() -> None
     assert list(seen) == KEYS
     assert {key for key, value in seen.items() if value is None} == {
         *("customer_name", "phone", "email", "tip_percentage", "payment_method", "fulfilment"),
-        *("feedback_rating", "feedback_comment"),
+        *("feedback_rating", "feedback_comment", "ended_reason"),
     }
     assert seen["order_summary"] == "No items ordered yet"
     assert (seen["version"], seen["active_agent"], seen["stage"]) == (0, "greeter", "open")
@@ -195,6 +195,25 @@ def test_a_stored_order_is_the_same_order_when_it_is_read_again() -> None:
 
 def test_a_person_wanted_is_seen() -> None:
     assert view(Bistro().order(CallPerson(reason="lost")), 1, None)["person_wanted"] is True
+
+
+def test_a_refused_order_says_why() -> None:
+    bistro = Bistro()
+    placed = full(bistro)
+    refused = bistro.after(placed, RefuseOrder(reason="The oven broke."))
+
+    assert view(placed, 12, None)["ended_reason"] is None
+    assert view(refused, 13, None)["ended_reason"] == "The oven broke."
+
+
+def test_a_view_with_a_reason_is_within_the_quick_bound() -> None:
+    bistro = Bistro()
+    order = bistro.after(full(bistro), RefuseOrder(reason="é" * 280))
+    seen = json.dumps(view(order, 10**9, "x" * 40), ensure_ascii=False, separators=(",", ":"))
+    plain = order.model_copy(update={"ended_reason": None})
+
+    assert len(seen.encode()) <= _at_most(order)
+    assert _at_most(order) - _at_most(plain) >= 2 * 280
 
 
 def test_lines_and_parts_remember_when_they_were_set_and_changed() -> None:

@@ -172,7 +172,7 @@ class Database:
             accept: Called with its row, its entries and the new fence; if it raises, nothing is changed.
 
         Returns:
-            What ``accept`` has returned, and the fence.
+            The result of ``accept``, and the fence.
         """
 
         def take(connection: Connection) -> tuple[T, int]:
@@ -190,8 +190,8 @@ class Database:
         One that is refused does not affect the others. If the row that made the whole transaction fail is not
         known, each gets ``RetryAlone``.
 
-        Effects of a change outside the database (a ticket for the kitchen, a message, a charge) belong into a table
-        of their own, written in this transaction; delivering them is a separate task.
+        Effects of a change outside the database (a message, a charge, a job for a printer) belong in a
+        table of their own, written in this transaction; delivering them is a separate task.
 
         Args:
             wanted: What to write.

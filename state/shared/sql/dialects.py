@@ -1,4 +1,4 @@
-"""What differs between SQLite and PostgreSQL: connection setup and error messages."""
+"""The differences between SQLite and PostgreSQL: connection setup and error messages."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -198,7 +198,7 @@ def _limit_times(connection: Any) -> None:
 
 def _prepare_postgresql(connection: Any) -> None:
     _limit_times(connection)
-    # What is acknowledged must be on the server's disk, whatever its settings say.
+    # An acknowledged commit must be on the server's disk, whatever its settings say.
     connection.execute(
         "SELECT set_config('synchronous_commit', 'on', false)"
         " WHERE current_setting('synchronous_commit') = 'off'"

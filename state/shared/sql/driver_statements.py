@@ -23,7 +23,7 @@ BATCH_ROWS = 64
 
 
 class StateHead(NamedTuple):
-    """What a state's next row must follow.
+    """The end of a state's rows, which its next row must follow.
 
     Args:
         owner: The state's owner.

@@ -1,4 +1,4 @@
-"""The lease store: who holds which place until when.
+"""The lease store: the holder of each place, and the expiry of the lease.
 
 With SQLite it is a file beside the states' database, on a server two tables with a connection of their own. It need
 not be durable: commits do not wait for the disk, and an unusable file is deleted and recreated. A holder whose lease

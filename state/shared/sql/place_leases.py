@@ -24,7 +24,7 @@ _TRIES = 5
 class PlaceLeases:
     """The leases of one owner's places: ``SqlStore.leases``.
 
-    Who holds a place until when is kept in the lease store; which state it works on is stored with the states.
+    The lease store has the holder of a place and the expiry; its state and user are stored with the states.
     """
 
     def __init__(self, access: StoreAccess) -> None:

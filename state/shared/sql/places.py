@@ -1,7 +1,7 @@
-"""Which state each place works on and for whom: stored with the states and as durable as they are.
+"""The state of each place, and the state's user: stored with the states and as durable as they are.
 
-The lease store knows who holds a place. A row names the holder that wrote it, so that a holder that lost the place
-meanwhile does not overwrite its successor's row.
+The lease store knows the holder of a place. A row names the holder that wrote it, so that a holder that lost
+the place meanwhile does not overwrite its successor's row.
 """
 
 from collections.abc import Callable, Collection
@@ -55,13 +55,13 @@ _CHANGE = (
     .where(_HERE)
     .values(
         state_id=bindparam("new_state"),
-        guest=bindparam("new_guest"),
+        user=bindparam("new_user"),
         holder=bindparam("new_holder"),
         at=bindparam("new_at"),
     )
 )
 _ITS_LAST = (last_states.c.owner == bindparam("of_owner")) & (
-    last_states.c.guest == bindparam("of_guest")
+    last_states.c.user == bindparam("of_user")
 )
 _LAST = select(last_states.c.state_id).where(_ITS_LAST)
 _NO_LONGER_LAST = delete(last_states).where(_ITS_LAST)
@@ -98,14 +98,14 @@ class Places:
         self._db.run(lambda connection: connection.execute(_AS_IT_IS), writes=True)
 
     def at(self, place: str) -> PlaceRow | None:
-        """Return what a place works on."""
+        """Return the row of a place."""
         here = {"of_owner": self._owner, "at_place": place}
         return self._db.run(
             lambda connection: _one(connection.execute(_AT, here).mappings().first()), writes=False
         )
 
     def of(self, state_id: str) -> PlaceRow | None:
-        """Return where a state is worked on."""
+        """Return the row of the place where a state is worked on."""
         owned = _OF if self._owner is None else _OF.where(places.c.owner == self._owner)
         return self._db.run(
             lambda connection: _one(connection.execute(owned, {"id": state_id}).mappings().first()),
@@ -131,7 +131,7 @@ class Places:
         fence: int | None,
         before: PlaceRow | None,
     ) -> list[PlaceRow] | None:
-        """Record what a place works on; return the other places the state was removed from.
+        """Record the state a place works on; return the other places the state was removed from.
 
         Returns ``None`` and changes nothing if the place has changed since ``before``.
 
@@ -164,13 +164,13 @@ class Places:
             at = written(self._now())
             if present is None:
                 row = {"owner": self._owner, "place": place, "state_id": state_id}
-                connection.execute(_BEGIN, {**row, "guest": user, "holder": holder, "at": at})
+                connection.execute(_BEGIN, {**row, "user": user, "holder": holder, "at": at})
             else:
-                new = {"new_state": state_id, "new_guest": user, "new_holder": holder}
+                new = {"new_state": state_id, "new_user": user, "new_holder": holder}
                 connection.execute(_CHANGE, {**here, **new, "new_at": at})
             if user is not None:
-                connection.execute(_NO_LONGER_LAST, {"of_owner": self._owner, "of_guest": user})
-                last = {"owner": self._owner, "guest": user, "state_id": state_id, "at": at}
+                connection.execute(_NO_LONGER_LAST, {"of_owner": self._owner, "of_user": user})
+                last = {"owner": self._owner, "user": user, "state_id": state_id, "at": at}
                 connection.execute(_IS_LAST, last)
             return elsewhere
 
@@ -181,7 +181,7 @@ class Places:
 
     def last(self, user: str) -> str | None:
         """Return the state that was last assigned for a user."""
-        its = {"of_owner": self._owner, "of_guest": user}
+        its = {"of_owner": self._owner, "of_user": user}
         return self._db.run(lambda connection: connection.scalar(_LAST, its), writes=False)
 
     def close(self, before: PlaceRow) -> None:
@@ -190,7 +190,7 @@ class Places:
         self._db.run(lambda connection: connection.execute(_CLOSE, here), writes=True)
 
     def drop(self, before: datetime, but: Collection[tuple[str, str]]) -> None:
-        """Delete the places assigned before a time, except for some, and which states were users' last then."""
+        """Delete places assigned before a time, except for some, and users' last states from before it."""
         old = [one for one in self.all() if one.at < before and (one.owner, one.place) not in but]
         for one in old:
             self.close(one)
@@ -221,7 +221,7 @@ def _place(row: RowMapping) -> PlaceRow:
         owner=row["owner"],
         place=row["place"],
         state_id=row["state_id"],
-        user=row["guest"],
+        user=row["user"],
         holder=row["holder"],
         at=time_of(row["at"]),
     )

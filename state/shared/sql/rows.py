@@ -56,7 +56,7 @@ class TranscriptRows:
 
 
 Row: TypeAlias = EntryRow | TranscriptRows
-"""What can be written in one transaction with other rows."""
+"""Rows that can be written in one transaction with others."""
 
 RowResult: TypeAlias = Exception | None
 """The result of one row of a batch: ``None`` if it is stored, else the error."""

@@ -54,7 +54,7 @@ class SqlStore:
             url, owner=owner, schema=Schema(schema, migrate), create=create, now=now
         )
         self.leases = PlaceLeases(self._access)
-        """Who works where, on which state."""
+        """The leases on places, with the states that are worked on there."""
         self.eraser = Eraser(self._access)
         """Searches all that is stored, and erases from it."""
 
@@ -162,7 +162,7 @@ class SqlStore:
         gate before writing begins are left out.
 
         Raises:
-            Unstorable: The number of a turn is none that a row can hold; nothing is written.
+            Unstorable: A row cannot hold the number of a turn; nothing is written.
 
         Raises (through the future):
             JournalFault: It was not written.

@@ -86,22 +86,22 @@ places = Table(
     Column("owner", Text, primary_key=True),
     Column("place", Text, primary_key=True),
     Column("state_id", Text, ForeignKey("states.state_id"), nullable=False, unique=True),
-    Column("guest", Text),
+    Column("guest", Text, key="user"),
     Column("holder", Text, nullable=False),
     Column("at", Text, nullable=False),
 )
-"""Which state each place works on, for whom, and which holder assigned it when. No checksum: a row is deleted when its
-call has ended."""
+"""The state of each place, its user, the holder that assigned it, and the time. No checksum: a row is deleted
+when its call has ended."""
 
 last_states = Table(
     "last_states",
     metadata,
     Column("owner", Text, primary_key=True),
-    Column("guest", Text, primary_key=True),
+    Column("guest", Text, key="user", primary_key=True),
     Column("state_id", Text, ForeignKey("states.state_id"), nullable=False),
     Column("at", Text, nullable=False),
 )
-"""Which state each user had last, also after its call has ended. No checksum: nothing is computed from it."""
+"""The last state of each user, also after its call has ended. No checksum: nothing is computed from it."""
 
 settings = Table(
     "owner_settings",
@@ -110,7 +110,7 @@ settings = Table(
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""What applies to all states of an owner and may change while calls run, as JSON."""
+"""The settings that apply to all states of an owner and may change while calls run, as JSON."""
 
 lease_metadata = MetaData()
 """The tables of the lease store: on a server beside the others, with SQLite in a file of their own.

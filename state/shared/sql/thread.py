@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class HasConnection(Protocol):
-    """What a thread works on."""
+    """The database or store that a thread works on."""
 
     @property
     def db(self) -> "DatabaseConnection":
@@ -40,7 +40,7 @@ class HasConnection(Protocol):
 
 
 class RowWriter(HasConnection, Protocol):
-    """What rows are written to."""
+    """A database that rows are written to."""
 
     def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[RowResult]:
         """Write rows in one transaction; return the result of each."""
@@ -82,7 +82,7 @@ class DatabaseThread(Generic[D]):
     """Runs requests in order; consecutive rows are written in one transaction.
 
     Several event loops may use it. It is a daemon thread: it does not keep a process alive that ends without
-    closing it; what was acknowledged is on disk by then.
+    closing it; acknowledged rows are on disk by then.
     """
 
     def __init__(self, open_database: Callable[[], D]) -> None:
@@ -195,7 +195,7 @@ class DatabaseThread(Generic[D]):
     def check_deadlines(
         self, pending: "Iterable[_Request]", now: float
     ) -> "tuple[list[_Result], float]":
-        """Interrupt what takes too long; called in an event loop.
+        """Interrupt requests that take too long; called in an event loop.
 
         Args:
             pending: The loop's requests, oldest first.
@@ -374,7 +374,7 @@ class _Result(NamedTuple):
 
 
 class _Running:
-    """What is running: one request, or rows written together."""
+    """The work under way: one request, or rows written together."""
 
     def __init__(self, requests: list[_Request]) -> None:
         self.requests = requests

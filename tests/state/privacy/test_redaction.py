@@ -63,6 +63,9 @@ def test_a_whole_card_number_is_never_a_telephone_number(secret: str) -> None:
         "my Visa ends in 42424242",
         "my number is 4242 4242 4242 4242",
         "my card's number is 555 123 4567",
+        "my phone is on the card 424 242 4242",
+        "phone 4242 4242 42, by card",
+        "card 4242424242, phone it through",
     ],
 )
 def test_part_of_a_card_is_taken_out_where_a_card_is_spoken_of(text: str) -> None:
@@ -116,6 +119,9 @@ def test_a_security_code_is_taken_out(text: str, cut: str) -> None:
         "my phone number is 555 123 4567",
         "my number is five five five one two three four five six seven",
         "phone 2125550142",
+        "my phone is 212 555 0142 and I pay with my card",
+        "the phone number is (212) 555-0142. I will pay by card",
+        "charge my card, call me at 212 555 0142",
         "$1,234.50 and 28.47 and 12.50",
         "john.19850412@gmail.com",
         "a tip of 15 percent, so 12 dollars 50",

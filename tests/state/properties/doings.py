@@ -19,12 +19,14 @@ from state.commands import (
     CompleteOrder,
     ConfirmOrder,
     GiveFeedback,
+    MarkAnswered,
     MarkReady,
     OrderCommand,
     Part,
     PlaceOrder,
     ReadBack,
     RefuseOrder,
+    RemoveAllergy,
     RemoveCoupon,
     RemoveItem,
     RemoveNote,
@@ -106,6 +108,7 @@ WORDS: Commands = st.one_of(
     st.builds(ChangeNote, note_id=_notes, content=_long),
     st.builds(RemoveNote, note_id=_notes),
     st.builds(AddAllergy, name=_words),
+    st.builds(RemoveAllergy, name=_words),
     st.builds(CallPerson, reason=_words),
     st.builds(GiveFeedback, rating=st.integers(1, 5), comment=st.none() | _long),
 )
@@ -116,7 +119,7 @@ STAFF: Commands = st.one_of(
     st.builds(
         AcceptOrder, ready_at=st.sampled_from([None, "2026-11-20T22:00", "2026-11-01T10:00"])
     ),
-    *(st.just(step) for step in (StartPreparing(), MarkReady(), CompleteOrder())),
+    *(st.just(step) for step in (StartPreparing(), MarkReady(), CompleteOrder(), MarkAnswered())),
 )
 ENDS: Commands = st.just(CancelOrder()) | st.just(RefuseOrder(reason="no gas"))
 

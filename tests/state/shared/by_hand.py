@@ -1,14 +1,14 @@
 """A database worked on behind the store's back, SQLite or PostgreSQL, in plain SQL."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
 import psycopg
 
 from agents.testing import until
-from state.shared.sql import dialects, thread
+from tests.state.shared.patience import LONG_S
 
 ACTIVITY = (
     "SELECT pid, state, wait_event_type, wait_event, query FROM pg_stat_activity"
@@ -17,22 +17,6 @@ ACTIVITY = (
 
 WAITING = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 """Who waits on a PostgreSQL server for a lock."""
-
-LONG_S = 60.0
-"""How long a lock, a statement or an answer may take on a busy machine, in seconds."""
-
-
-def be_patient(set_limit: Callable[[object, str, float], None] = setattr) -> None:
-    """Let a store wait for the database as long as a busy machine may need.
-
-    Args:
-        set_limit: Sets one limit of a module; a test gives ``monkeypatch.setattr``.
-    """
-    for module, limit in (
-        *((dialects, name) for name in ("BUSY_S", "STATEMENT_S")),
-        *((thread, name) for name in ("WAIT_S", "ANSWER_S")),
-    ):
-        set_limit(module, limit, LONG_S)
 
 
 class Hand:

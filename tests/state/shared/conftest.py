@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.postgres import Server
-from tests.state.shared.by_hand import be_patient
+from tests.state.shared.patience import be_patient
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 from state.shared import SharedState, SqlStore, StateError
 from tests.state.shared.board import Board, Score
-from tests.state.shared.by_hand import be_patient
+from tests.state.shared.patience import be_patient
 
 
 async def hold(store: SqlStore, state_id: str, then: Callable[[], None] = lambda: None) -> None:

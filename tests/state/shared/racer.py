@@ -9,7 +9,7 @@ import asyncio
 import sys
 
 from state.shared import LeaseHeld, SqlStore
-from tests.state.shared.by_hand import be_patient
+from tests.state.shared.patience import be_patient
 
 
 async def race(url: str, holder: str) -> None:

@@ -15,6 +15,7 @@ from state.shared import (
     SqlStore,
     Stale,
     TakenOver,
+    Unstorable,
 )
 from state.shared.journal import VersionTaken
 from state.shared.serialization import as_json, fingerprint
@@ -47,7 +48,31 @@ async def test_a_command_that_edited_its_arguments_is_refused_and_can_be_applied
     assert (shared.version, shared.state) == (0, Board())
 
 
-async def test_a_command_that_loses_a_race_is_not_stored_without_its_arguments() -> None:
+class DrainAnything(Drain):
+    """Hold, besides, what no type tells."""
+
+    anything: Any = None
+
+    def apply(self, state: Board, context: Any) -> Board:
+        if isinstance(self.anything, dict):
+            self.anything["inner"].clear()
+            return state
+        return super().apply(state, context)
+
+
+@pytest.mark.parametrize(
+    "drain",
+    [
+        Drain(names=["ann"]),
+        DrainAnything(names=["ann"]),
+        DrainAnything(names=[], anything={"inner": [1]}),
+    ],
+    ids=["a list", "a list beside anything", "a list in anything"],
+)
+@pytest.mark.parametrize("key", [None, "once"])
+async def test_a_command_that_loses_a_race_is_not_stored_without_its_arguments(
+    drain: Drain, key: str | None
+) -> None:
     def taken(entry: Entry) -> Exception | None:
         return VersionTaken() if entry.version <= len(paper.entries) else None
 
@@ -56,7 +81,7 @@ async def test_a_command_that_loses_a_race_is_not_stored_without_its_arguments()
     paper.somebody_wrote(Board(title="theirs"), touched=("title",))
 
     with pytest.raises(TypeError, match="its own arguments"):
-        await shared.apply(Drain(names=["ann"]), actor="judge")
+        await shared.apply(drain, actor="judge", key=key)
 
     assert len(paper.entries) == 1
 
@@ -153,6 +178,31 @@ class Invite(Command[Board, Any]):
 
     def apply(self, state: Board, context: Any) -> Board:
         return state
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        *[({"actor": actor}, "actor has to be a text") for actor in (5, 1.5, None, b"x", object())],
+        *[({"key": key}, "key has to be a text") for key in (5, 1.5, b"x", ("a", 1))],
+        ({"key": "ä" * 1_001}, "key has to be a text of at most 2000 bytes"),
+        ({"actor": "\ud800"}, "characters"),
+        ({"key": "\ud800"}, "characters"),
+    ],
+)
+@pytest.mark.parametrize("journal", [True, False])
+async def test_an_actor_or_a_key_that_no_row_can_hold_is_refused(
+    address: str, said: dict[str, Any], why: str, journal: bool
+) -> None:
+    async with SqlStore(address, owner="club", schema=1) as store:
+        shared = await SharedState.open(store, "a", Board(), None) if journal else board()
+        with pytest.raises(Unstorable, match=why):
+            await shared.apply(Score(name="ann"), **{"actor": "judge", **said})
+        await shared.apply(Score(name="bob"), actor="judge", key="ä" * 1_000)
+
+        assert (shared.version, shared.state.scores) == (1, {"bob": 1})
+        if journal:
+            assert (await store.read("a")).read(Board) == shared.state
 
 
 class Colliding(str):

@@ -187,7 +187,7 @@ async def test_the_result_of_a_command_is_validated_by_its_model() -> None:
 
 async def test_a_valid_result_of_a_command_is_used_unchanged() -> None:
     shared = board()
-    made = board().state.model_copy(update={"title": "Final"})
+    made = shared.state.model_copy(update={"title": "Final"})
 
     class Take(Rename):
         def apply(self, state: Board, context: Any) -> Board:

@@ -2,8 +2,8 @@
 
 import typing
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -11,7 +11,7 @@ from enum import Enum
 from functools import cached_property
 from math import inf, nan
 from pathlib import Path
-from typing import Annotated, Any, Literal, NewType
+from typing import Annotated, Any, Literal, NamedTuple, NewType
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -30,6 +30,7 @@ from pydantic import (
     SecretStr,
     ValidationError,
     computed_field,
+    create_model,
     model_validator,
 )
 from pydantic_core import TzInfo
@@ -199,6 +200,16 @@ class Put(Command[Any, Any]):
 
     def apply(self, state: Any, context: Any) -> Any:
         return state.model_copy(update={self.field: self.value})
+
+
+class Update(Command[Any, Any]):
+    """Put several values where it is told."""
+
+    op: Literal["update"] = "update"
+    values: Any = Field(exclude=True)
+
+    def apply(self, state: Any, context: Any) -> Any:
+        return state.model_copy(update=self.values)
 
 
 class Scribble(Command[Loose, Any]):
@@ -615,6 +626,69 @@ async def test_a_list_or_a_set_that_was_edited_in_place_is_as_it_was(what: Any) 
     assert shared.state.rows == ([3],)
 
 
+class Popping(Frozen):
+    """Takes apart what it is given."""
+
+    tag: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _stripped(cls, given: Any) -> Any:
+        tag = given.pop("tag", "")
+        return {**given, "tag": tag.strip()}
+
+
+class Holds(Frozen):
+    one: Popping
+    other: Popping
+    numbers: tuple[Numbers, ...] = ()
+
+
+@pytest.mark.parametrize("fits", [True, False])
+@pytest.mark.parametrize("journal", [True, False])
+async def test_a_validator_that_takes_apart_what_it_is_given_leaves_the_state_as_it_was(
+    fits: bool, journal: bool
+) -> None:
+    before = Holds(one=Popping(tag="a"), other=Popping(tag="b"))
+    shared = SharedState(before, None, journal=Paper() if journal else None)
+    wrong = Numbers().model_copy(update={"few": "many"})
+    moved = {"other": before.one, "numbers": () if fits else (wrong,)}
+
+    with nullcontext() if fits else pytest.raises(ValidationError):
+        await shared.apply(Update(values=moved), actor="judge")
+
+    assert repr(before) == repr(Holds(one=Popping(tag="a"), other=Popping(tag="b")))
+    assert shared.state.other == Popping(tag="a" if fits else "b")
+
+
+class Adding(Frozen):
+    """Edits in place what it is given in a field that tells nothing of it."""
+
+    anything: Any = None
+    count: int = 0
+
+    @model_validator(mode="after")
+    def _adds(self) -> "Adding":
+        if self.count:
+            self.anything.append(self.count)
+        if self.count > 1:
+            raise ValueError("too many")
+        return self
+
+
+@pytest.mark.parametrize(("count", "why"), [(1, TypeError), (2, ValidationError)])
+@pytest.mark.parametrize("journal", [True, False])
+async def test_a_list_that_a_validator_edits_in_place_is_as_it_was(
+    count: int, why: type[Exception], journal: bool
+) -> None:
+    shared = SharedState(Adding(anything=[5]), None, journal=Paper() if journal else None)
+
+    with pytest.raises(why):
+        await shared.apply(Put(field="count", value=count), actor="judge")
+
+    assert (shared.version, shared.state) == (0, Adding(anything=[5]))
+
+
 @dataclass
 class Point:
     x: int = 1
@@ -834,3 +908,59 @@ async def test_private_attributes_are_not_lost_silently() -> None:
         await shared.apply(PutOpen(), actor="judge")
 
     assert shared.state == Owning()
+
+
+class Rack(Frozen):
+    rows: list[list[int]] = []
+
+
+class Row(NamedTuple):
+    """A row of a list that can be edited."""
+
+    name: str
+    points: list[int]
+
+
+def spoil(value: Any) -> None:
+    """Edit everything in a value that can be edited."""
+    if isinstance(value, Rack):
+        spoil(value.rows)
+    elif isinstance(value, list | tuple | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            spoil(one)
+    if isinstance(value, list | set | dict):
+        value.clear()
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"),
+    [
+        (list[int], lambda: [1, 2]),
+        (list[list[int]], lambda: [[1], [2]]),
+        (dict[str, int], lambda: {"a": 1}),
+        (Mapping[str, list[int]], lambda: {"a": [1]}),
+        (set[int], lambda: {1}),
+        (tuple[Row, ...], lambda: (Row("a", [1]),)),
+        (tuple[Rack, ...], lambda: (Rack().model_copy(update={"rows": [[3]]}),)),
+        (dict[str, Rack], lambda: {"a": Rack(rows=[[3]])}),
+    ],
+)
+@pytest.mark.parametrize("stored", [False, True])
+async def test_a_value_that_a_command_put_into_the_state_can_be_edited_elsewhere(
+    tmp_path: Path, kind: Any, made: Callable[[], Any], stored: bool
+) -> None:
+    model: Any = create_model(
+        "Model", __base__=Frozen, title=(str, ""), value=(kind, type(made())())
+    )
+    new = model()
+    async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
+        shared = await SharedState.open(store, "a", new, None) if stored else SharedState(new, None)
+        value = made()
+        await shared.apply(Put(field="value", value=value), actor="judge")
+        spoil(value)
+
+        assert shared.state == model(value=made())
+        await shared.apply(Put(field="title", value="other"), actor="judge")
+        assert shared.version == 2
+        if stored:
+            assert (await SharedState.open(store, "a", new, None)).state == shared.state
