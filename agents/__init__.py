@@ -1,1 +1,1 @@
-"""The agents of the restaurant and, below ``handoff``, how any agents hand over to one another."""
+"""The agents of the restaurant and, below ``handoff``, the handoffs between any agents."""

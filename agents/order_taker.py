@@ -23,7 +23,7 @@ from state.commands import (
 
 
 class OrderTaker(RestaurantAgent):
-    """Turns what the guest says into lines of the order."""
+    """Turns the guest's words into lines of the order."""
 
     name = "order_taker"
     prompt = prompt("order_taker")
@@ -50,5 +50,5 @@ class OrderTaker(RestaurantAgent):
         come_back="Welcome the guest back, sum up the order and ask how to continue; read it back again if it was in review.",
         canned="What would you like to order?",
     )
-    # What is confirmed is what the guest heard: a yes can only follow the reading.
+    # The guest confirms the order that they heard: a yes can only follow the reading.
     needs_answer: ClassVar = {"confirm_order": ("read_back",)}

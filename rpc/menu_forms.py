@@ -42,7 +42,18 @@ class HouseView(Shown):
         Field(description="The hours of each weekday in local time, as `17:30-01:00`."),
     ]
     lead_minutes: LeadMinutes
+    payment_methods: Annotated[
+        tuple[Literal["cash", "card"], ...],
+        Field(description="What `choose_payment` accepts: how guests pay at the handover."),
+    ]
     tips: Annotated[tuple[float, ...], Field(description="The percentages that are offered.")]
+    tip_base: Annotated[
+        Literal["subtotal", "total"],
+        Field(
+            description="What a tip is a percentage of: the subtotal before discounts, or the total"
+            " without the tip."
+        ),
+    ]
 
 
 class MenuSections(Shown):

@@ -231,7 +231,9 @@ def house_view(restaurant: Restaurant, now: datetime, *, paused: bool) -> HouseV
             pickup=pickup.lead_minutes if pickup is not None else None,
             delivery=delivery.lead_minutes if delivery is not None else None,
         ),
+        payment_methods=restaurant.payment,
         tips=tuple(float(percent) for percent in restaurant.tip.suggested),
+        tip_base=restaurant.tip.base,
     )
 
 

@@ -145,7 +145,7 @@ def _same_line(order: OrderState, command: AddItem, context: OrderContext) -> st
 
 
 def _again(order: OrderState) -> Iterable[AddItem]:
-    """Return what was on an order that was placed; to order it again, some of it may have to be chosen again."""
+    """Return the commands that order a placed order's items again; some choices may have to be made again."""
     if order.stage in ORDERING or order.stage in (Stage.CANCELLED, Stage.FAILED):
         return
     for line in order.order_items:

@@ -16,6 +16,12 @@ from livekit import rtc
 
 from agents.testing.tones import RATE, is_loud, line, silence, tone
 
+QUIET_S = 0.45
+"""The silence that ends an utterance for stand-ins that hear a room, in seconds.
+
+A busy machine makes gaps of more than 0.2 s in a room's audio.
+"""
+
 STILL_S = 0.08
 """The silence after which speech counts as over, in seconds: more than a frame may be late."""
 
@@ -54,18 +60,19 @@ class Speaking:
         self._lines.put_nowait(line(number))
         await self._said.wait()
 
-    async def plays(self, samples: bytes, rate: int) -> None:
+    async def plays(self, samples: bytes, rate: int, *, pause_s: float = 0.7) -> None:
         """Play a recording to its end, and silence after it.
 
         Args:
             samples: 16 bit samples.
             rate: How many of them a second has.
+            pause_s: How much silence, in seconds.
         """
         resampler = rtc.AudioResampler(rate, RATE)
         whole = rtc.AudioFrame(samples, rate, 1, len(samples) // 2)
         frames = [*resampler.push(whole), *resampler.flush()]
         self._said.clear()
-        self._lines.put_nowait(iter([*frames, *silence(0.7)]))
+        self._lines.put_nowait(iter([*frames, *silence(pause_s)]))
         await self._said.wait()
 
     def speaks_on(self) -> None:

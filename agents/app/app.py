@@ -71,10 +71,10 @@ class Environment:
 
     Args:
         settings: The settings, an instance of the application's class.
-        clock: Returns a clock of a time zone: of the present, or as ``--at`` or a conversation
-            file says.
+        clock: Returns a clock of a time zone; it shows the present time, or that of ``--at`` or of a
+            conversation file.
         new_id: Returns a new unique id.
-        live: The settings that staff change while calls run; rules read them when they are applied.
+        live: The settings that staff change while calls run; rules read their present values.
     """
 
     settings: Any
@@ -109,7 +109,7 @@ class NewState:
 class App(Generic[S, C]):
     """An application: its state, its agents, and its options.
 
-    The command line, the worker, the rooms, the console and replay come from it.
+    The command line, the worker, the rooms, the console and replay are built from it.
 
     Args:
         name: The application's name: clients see it, and the environment variables begin with it
@@ -119,26 +119,26 @@ class App(Generic[S, C]):
         prefix: The prefix of the LiveKit attributes, as in ``bella.version``.
         state: The model of the state, frozen; or a function that imports it, for commands that do
             not need it.
-        schema: The version of the state's form.
-        migrate: Functions that carry a stored state from a version of its form to the next one.
-        context: Makes what the rules may use, once per process.
+        schema: The schema version of the state.
+        migrate: Functions that migrate a stored state to the next schema version, by the version
+            they start from.
+        context: Makes the context of the rules, once per process.
         new: Makes the initial state.
         graph: The agents and handoffs.
         policy: The decisions about calls, for a context; made for each call.
         view: The state as clients see it; takes the state, its version and the active agent. By
             default the whole state and these two. The state's id is added if it is missing.
-        view_form: The form of the view, a model, for the contract and the types that clients make
-            of it.
+        view_form: A model of the view, from which the contract and the clients' types are
+            generated.
         roles: The commands that each role may send from a client; the user's role comes first.
         objects: The object types that ``agent.state`` serves, by name.
         methods: Further RPC methods.
-        page: Makes all that clients can read and change, instead of ``roles``, ``objects`` and
-            ``methods``.
+        page: Declares everything that clients can read and change, instead of ``roles``, ``objects``
+            and ``methods``.
         model: Builds the language model that needs no key, named ``local``.
-        models: Language models of single agents, by the agent's name: each a function of context and
-            settings that builds one, or returns ``None`` for the call's model. A script answers for
-            all agents.
-        settings: The settings' class; by default those of every application.
+        models: Functions that build the language models of single agents, by the agent's name, from
+            context and settings; ``None`` means the call's model. A script answers for all agents.
+        settings: The settings' class; by default one without settings of the application's own.
         commands: Further commands of the command line.
         title: The application's own title, for a context.
         owner: The owner of stored states, for a context; states of several owners may share a
@@ -190,12 +190,12 @@ class App(Generic[S, C]):
     replay: Replay[S, C] = field(default_factory=Replay[S, C])
     worker: WorkerProcesses = field(default_factory=WorkerProcesses)
     module: str = field(default="", repr=False)
-    """The module that declares it, which other processes import; found by itself."""
+    """The module that declares it, for the import in other processes; found automatically."""
 
     if not TYPE_CHECKING:
 
         def __new__(cls, *positional: object, **given: Any) -> Any:
-            """Check all arguments at once, before one that is missing or unknown ends it."""
+            """Check all arguments at once; Python alone would report the first faulty one."""
             if faults := declaration_faults(cls, positional, given):
                 raise AppFaults(faults)
             return super().__new__(cls)
@@ -213,7 +213,7 @@ class App(Generic[S, C]):
         """The declaration of the data that clients in a room can read and change.
 
         Raises:
-            AppFaults: It is faulty, or it cannot be made.
+            AppFaults: The declaration is faulty, or cannot be made.
         """
         from rpc.page import PageSpec
 
@@ -227,7 +227,7 @@ class App(Generic[S, C]):
         """The model of the state.
 
         Raises:
-            AppFaults: It cannot be one.
+            AppFaults: The class cannot be the model of a state.
         """
         if isinstance(self.state, type):
             return cast("type[S]", self.state)
@@ -242,7 +242,7 @@ class App(Generic[S, C]):
         """The graph.
 
         Raises:
-            AppFaults: It cannot be made, or does not fit the state or ``models``.
+            AppFaults: The graph cannot be made, or does not fit the state or ``models``.
         """
         from agents.handoff import Graph
 
@@ -258,7 +258,7 @@ class App(Generic[S, C]):
         return graph
 
     def make_context(self, environment: Environment) -> C:
-        """Make what the rules may use.
+        """Make the context of the rules.
 
         Raises:
             AppFaults: ``context`` has raised an exception.
@@ -277,12 +277,13 @@ class App(Generic[S, C]):
             return of_kind("new", self.new(context, new), self.state_type)
 
     def make_parts(self) -> None:
-        """Make the page, the state's model and the agents, so that a fault is found before a call.
+        """Build the page, the state's model and the agents, so that faults are found before a call.
 
-        Functions that import them are first called here; the rest was checked when it was declared.
+        Functions that import parts are called here for the first time; all other parts were checked
+        at the declaration.
 
         Raises:
-            AppFaults: Everything that cannot be made.
+            AppFaults: Lists everything that cannot be made.
         """
         faults: dict[str, None] = {}
         for part in ("page_spec", "state_type", "agents"):
@@ -294,13 +295,13 @@ class App(Generic[S, C]):
             raise AppFaults(faults)
 
     def rehearse(self, context: C) -> None:
-        """Make everything that a call needs, so that a fault is found before a user comes.
+        """Build everything that a call needs, so that faults are found before the first call.
 
         Args:
             context: The context of the rules.
 
         Raises:
-            AppFaults: What cannot be made.
+            AppFaults: A part cannot be made.
         """
         from state.shared import SharedState
 
@@ -320,7 +321,7 @@ class App(Generic[S, C]):
         return {key: state_id, **view} if state_id and key not in view else view
 
     def view_for_staff(self, state: S, version: int, agent: str | None, state_id: str) -> View:
-        """Return the view of a state with what staff alone see."""
+        """Return the view of a state with the fields that only staff see."""
         more = of_kind("web.for_staff", self.web.for_staff(state), Mapping)
         return {**more, **self.view_of(state, version, agent, state_id)}
 
@@ -332,7 +333,7 @@ class App(Generic[S, C]):
         return summary_of_view(self.noun, view) if summary is None else summary(view)
 
     def title_of(self, context: C) -> str:
-        """Return what the application calls itself."""
+        """Return the application's own title."""
         if self.title is None:
             return self.name.replace("-", " ").title()
         with named_faults("title"):
@@ -399,9 +400,10 @@ class App(Generic[S, C]):
         return self.say_alone(call, text, answer)
 
     def say_alone(self, call: "Call[S, C]", text: str, answer: str) -> "str | None":
-        """Return an answer about recordings, or None for a longer message.
+        """Return the answer to a message about recordings, or None if the message is long.
 
-        In that there may be more: an agent answers it, and says this first.
+        A long message may ask for something else too: the active agent replies to it, after this
+        answer.
         """
         if len(text.split()) <= ABOUT_RECORDING_WORDS:
             return answer
@@ -410,7 +412,7 @@ class App(Generic[S, C]):
 
     def cli(self) -> NoReturn:
         """Run the command line of this application and exit with its code."""
-        # By name: the command line imports this module.
+        # Imported late: the command line imports this module.
         run: Callable[[AnyApp], NoReturn] = loaded("agents.app.cli:run")
         run(self)
 
@@ -445,7 +447,7 @@ class App(Generic[S, C]):
         Raises:
             AppFaults: It is not a variable of a module that can be imported.
         """
-        # A file that is run, and not imported, is the module __main__.
+        # The module of a script is named __main__.
         for module in (self.module, "__main__"):
             for name, value in vars(sys.modules.get(module, object)).items():
                 if value is self:
@@ -459,7 +461,7 @@ sys.excepthook = report_faults
 
 
 def _caller() -> dict[str, Any]:
-    """Return the globals of the module that declares an application; ``App[S, C](...)`` calls through typing."""
+    """Return the globals of the module that calls ``App``; ``App[S, C](...)`` has a frame of ``typing``."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__") in (__name__, "typing"):
         frame = frame.f_back
@@ -467,7 +469,7 @@ def _caller() -> dict[str, Any]:
 
 
 def _importable(module: Mapping[str, Any]) -> str:
-    """Return the name by which other processes import a module, also if it is run as a program."""
+    """Return the name by which other processes import a module, even one that is run as a script."""
     name = str(module["__name__"])
     if name not in ("__main__", "__mp_main__"):
         return name

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def first(*awaited: Awaitable[T]) -> T:
-    """Wait until one of these is done, end the others, and return its result; raises what it raised."""
+    """Return the result of the first awaitable that is done, or raise its exception; cancel the others."""
     tasks = [asyncio.ensure_future(one) for one in awaited]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -31,16 +31,16 @@ class Timer:
 
     @property
     def due_at(self) -> float | None:
-        """When it is due, in the event loop's seconds; ``None`` while it does not run."""
+        """The event loop's time at which the timer fires; ``None`` while it is stopped."""
         return self._handle.when() if self._handle is not None else None
 
     def start(self, seconds: float, *arguments: Any) -> None:
-        """Start it, from the beginning if it runs already; the function is called with the arguments."""
+        """Start or restart the timer; the function is called with the arguments."""
         self.stop()
         self._handle = asyncio.get_running_loop().call_later(seconds, self._fire, *arguments)
 
     def stop(self) -> None:
-        """Stop it, if it runs."""
+        """Stop the timer, if it runs."""
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
@@ -51,9 +51,9 @@ class Timer:
 
 
 class BackgroundTasks:
-    """Tasks that run until they are done or closed. An exception ends its own task and is logged.
+    """Background tasks with an owner. An exception ends its own task and is logged.
 
-    The event loop itself keeps only weak references to tasks.
+    The event loop keeps only weak references to tasks.
 
     Args:
         failed: The log message; the type of the exception is added.

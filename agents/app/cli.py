@@ -1,6 +1,6 @@
-"""The command line of an application. Commands import what they need when they run.
+"""The command line of an application. Commands import their dependencies when they run.
 
-Exit codes: 0 success, 1 it ran and something failed, 2 wrong usage, a faulty file or configuration.
+Exit codes: 0 success, 1 a failure while the command ran, 2 wrong usage or a faulty file or setting.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FAILED, WRONG = 1, 2
+FAILED, WRONG_USAGE = 1, 2
 
-_PICTURES = ("mermaid", "dot", "text")
+_GRAPH_FORMATS = ("mermaid", "dot", "text")
 """The output formats of the graph."""
 
 _WEB_MODULES = {
@@ -53,7 +53,7 @@ _WEB_MODULES = {
 
 
 def run(app: AnyApp) -> NoReturn:
-    """Run an application's command line as a process; by default Ctrl-C ends it at once, silently."""
+    """Run an application's command line as a process; by default Ctrl-C ends it at once, without a message."""
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
     try:
         main(app)
@@ -61,23 +61,23 @@ def run(app: AnyApp) -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
-        # Without cleanup: livekit 1.1.21 has threads that can abort a process that ends slowly.
+        # Without cleanup: threads of livekit 1.1.21 can abort the process at exit.
         os._exit(stop.code if isinstance(stop.code, int) else 0)
 
 
 def main(app: AnyApp, arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command and exit with its code; errors of the user are reported in plain lines."""
+    """Run a command and exit with its code; input errors are reported without a traceback."""
     make_streams_safe()
     try:
         command_line(app)(args=arguments)
     except InputError as error:
         print_error(*error.faults)
-        sys.exit(WRONG)
+        sys.exit(WRONG_USAGE)
     sys.exit(0)
 
 
 def command_line(app: AnyApp) -> typer.Typer:
-    """Build the commands of an application, its own included."""
+    """Build the commands of an application, including its own."""
     commands = typer.Typer(
         name=app.name,
         help=app.command_line.help,
@@ -91,11 +91,11 @@ def command_line(app: AnyApp) -> typer.Typer:
     _add_room_commands(app, commands)
     _add_state_commands(app, commands)
     if app.commands is not None:
-        commands.add_typer(_own_commands(app, app.commands))
+        commands.add_typer(_application_commands(app, app.commands))
     return commands
 
 
-def _own_commands(app: AnyApp, make: Callable[[AnyApp], typer.Typer]) -> typer.Typer:
+def _application_commands(app: AnyApp, make: Callable[[AnyApp], typer.Typer]) -> typer.Typer:
     """Make the application's own commands.
 
     Raises:
@@ -159,7 +159,7 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         ] = None,
         **options: str | None,
     ) -> None:
-        """Run conversations from files. Shows what passed, and what did not hold where."""
+        """Run conversations from files. Shows the results and the expectations that failed."""
         settings = read_settings(app, **options)
         with gc_paused():
             from agents.app.replay.command import ReplayCommand
@@ -176,11 +176,11 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
             str,
             option(
                 "--format",
-                f"[{'|'.join(_PICTURES)}]",
+                f"[{'|'.join(_GRAPH_FORMATS)}]",
                 "The output format.",
-                parser=one_of(_PICTURES),
+                parser=one_of(_GRAPH_FORMATS),
             ),
-        ] = _PICTURES[0],
+        ] = _GRAPH_FORMATS[0],
     ) -> None:
         """Draw the graph of handoffs between the agents."""
         from agents.handoff import dot, mermaid, outline
@@ -287,8 +287,9 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
             from agents.app.livekit_server import program_of
 
             _export_options(app, serving=False, **options)
+            _offer_local_speech(app)
             raise typer.Exit(run_demo(app, program_of(server), **own))
-        _warn_of_unknown(app)
+        _warn_of_unknown_settings(app)
         raise typer.Exit(run_web(app, app.settings.read_for_rooms(**own, **options)))
 
     @commands.command("staff-password")
@@ -358,7 +359,7 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
     @commands.command()
     @with_options(app, "model", "database")
     def doctor(**options: str | None) -> None:
-        """Check everything a call needs. Says what is wrong, and how to fix it."""
+        """Check everything a call needs. Lists the faults, and how to fix them."""
         from agents.app.doctor.command import run_doctor
 
         raise typer.Exit(run_doctor(app, **options))
@@ -400,7 +401,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
             bool, option("--json", None, f"As one JSON object: the {app.noun}'s public view.")
         ] = False,
         transcript: Annotated[
-            bool, option("--transcript", None, "Also show what was said, by whom and when.")
+            bool, option("--transcript", None, "Also show the transcript, with speakers and times.")
         ] = False,
         database: str | None = None,
     ) -> None:
@@ -409,17 +410,17 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
 
         async def read(store: "SqlStore") -> Any:
             state, view = await show_state(app, store, state_id)
-            said = await show_transcript(app, store, state_id) if transcript else []
-            return state, dict(view), said
+            moments = await show_transcript(app, store, state_id) if transcript else []
+            return state, dict(view), moments
 
-        state, view, said = with_store(app, database, read)
+        state, view, moments = with_store(app, database, read)
         with named_faults("terminal"):
             text = page(app, state, view)
         if transcript:
             from agents.app.state_pages import transcript_page
             from agents.app.transcript import group_by_call, transcript_data
 
-            calls, zone = group_by_call(said), _zone(app, state, database)
+            calls, zone = group_by_call(moments), _zone(app, state, database)
             user = app.page_spec.user
             view |= transcript_data(calls, zone, user)
             text += f"\n\n{transcript_page(calls, zone, user)}"
@@ -457,14 +458,14 @@ def read_settings(app: AnyApp, **options: object) -> AppSettings:
     Raises:
         SettingsFaults: Everything that is wrong.
     """
-    _warn_of_unknown(app)
+    _warn_of_unknown_settings(app)
     return app.settings.read(**options)
 
 
 def with_store(app: AnyApp, database: str | None, ask: "Callable[[SqlStore], Awaitable[T]]") -> T:
     """Run a query on the store that an option or the settings name.
 
-    The default database may not exist yet; a database that is named has to exist.
+    The default database is created if it is missing; a database that is named must exist.
     """
     from agents.app.states import open_store
 
@@ -478,7 +479,7 @@ def with_store(app: AnyApp, database: str | None, ask: "Callable[[SqlStore], Awa
 
 
 def _zone(app: AnyApp, state: Any, database: str | None) -> tzinfo | None:
-    """Return the time zone in which a state is shown; the context is made only if it is needed."""
+    """Return the time zone in which a state is shown."""
     if app.terminal.zone is None:
         return None
     settings = app.settings.read(database=database)
@@ -488,7 +489,7 @@ def _zone(app: AnyApp, state: Any, database: str | None) -> tzinfo | None:
 
 
 def show_report(report: "ErasureReport") -> None:
-    """Print what an erasure has done, and exit with 1 if something could not be done."""
+    """Print the report of an erasure, and exit with 1 if a part of it failed."""
     for line in report.done():
         typer.echo(printable(line))
     failed = list(report.failed())
@@ -504,13 +505,13 @@ def _rpc_schema(app: AnyApp) -> Any:
     return contract(app.page_spec, f"The RPC of {app.name}")
 
 
-def _warn_of_unknown(app: AnyApp) -> None:
+def _warn_of_unknown_settings(app: AnyApp) -> None:
     print_error(*(f"warning: {fault}" for fault in app.settings.unknown()))
 
 
 def _export_options(app: AnyApp, *, serving: bool, **options: str | None) -> None:
-    """Validate options and put them into the environment, where a worker's processes read them."""
-    _warn_of_unknown(app)
+    """Validate options and export them to the environment, for the worker's processes."""
+    _warn_of_unknown_settings(app)
     if serving:
         from agents.app.serving.worker_process import checked_settings
 
@@ -523,10 +524,10 @@ def _export_options(app: AnyApp, *, serving: bool, **options: str | None) -> Non
 
 
 def _choose_local_speech(app: AnyApp, **options: str | None) -> None:
-    """Put into the environment that this machine hears and speaks where no provider does.
+    """Choose local speech in the environment where no provider is named.
 
     Raises:
-        SettingsFaults: It cannot.
+        SettingsFaults: Local speech cannot run on this machine.
     """
     from agents.app.models.speech_settings import (
         missing_for_speech,
@@ -542,3 +543,25 @@ def _choose_local_speech(app: AnyApp, **options: str | None) -> None:
     )
     if faults:
         raise SettingsFaults(faults)
+
+
+def _offer_local_speech(app: AnyApp) -> None:
+    """Choose local speech in the environment if no provider is named; print a line if it cannot run."""
+    from agents.app.models.speech_settings import local_speech_faults, with_local_speech
+    from agents.app.serving.reloading import prepare_speech
+
+    settings = app.settings.read()
+    faults = local_speech_faults(settings)
+    if faults is None:
+        return
+    if not faults:
+        chosen = with_local_speech(settings)
+        os.environ.update(chosen)
+        try:
+            prepare_speech(app)
+        except InputError as error:
+            faults = error.faults
+            for name in chosen:
+                del os.environ[name]
+    if faults:
+        print_error(f"Calls are typed, not spoken: {'; '.join(faults)}")

@@ -1,4 +1,4 @@
-"""Options and arguments of the command line, and command lines that are shown to be typed."""
+"""Options and arguments of the command line, and command lines to show to the user."""
 
 import inspect
 import re
@@ -28,8 +28,8 @@ def option(flag: str, metavar: str | None, text: str, **more: Any) -> Any:
     """Declare an option.
 
     Args:
-        flag: As it is typed.
-        metavar: What follows it; ``None`` if nothing does.
+        flag: Its name on the command line.
+        metavar: The name of its value in the help; ``None`` if it takes none.
         text: Its help.
         more: As for ``typer.Option``.
     """
@@ -42,7 +42,7 @@ Events = Annotated[
 
 
 def one_of(names: Collection[str]) -> Callable[[str], str]:
-    """Return a parser of a parameter; typer's own says in pydantic's words what is wrong."""
+    """Return a parser that accepts one of these names, in any case, with a readable error."""
 
     def parse(text: str) -> str:
         if found := {name.lower(): name for name in names}.get(text.lower()):
@@ -53,9 +53,9 @@ def one_of(names: Collection[str]) -> Callable[[str], str]:
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
-    """Return a parser of an option."""
+    """Return a parser of a whole number in a range."""
 
-    def parse(text: str) -> int:  # typer calls it with the default, too, which is a number
+    def parse(text: str) -> int:  # typer also passes the default, a number
         if str(text).isdecimal() and least <= int(text) <= most:
             return int(text)
         raise typer.BadParameter(f"has to be a whole number from {least} to {most}")
@@ -72,12 +72,12 @@ def id_argument(app: AnyApp) -> Any:
 
 
 def with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any], Any]:
-    """Give a command these options, and those of the application; it takes them as keywords.
+    """Add options to a command, which takes them as keyword arguments.
 
     Args:
         app: The application.
         names: The framework's options.
-        own: Whether the command has the application's own options.
+        own: Whether to add the application's own options too.
     """
     known = {**_OPTIONS, **app.command_line.options}
     chosen = [*(app.command_line.options if own else ()), *names]
@@ -121,7 +121,7 @@ def command_typed(app: AnyApp, name: str, **options: str | None) -> str:
 
 
 def without_password(value: str) -> str:
-    """Return a database's address without its password, to be shown on a screen.
+    """Return a database's address without its password.
 
     >>> without_password("postgresql://bella:p@ss@host/orders?password=x&sslmode=require")
     'postgresql://bella@host/orders?sslmode=require'

@@ -14,7 +14,7 @@ def in_zone(moment: datetime, zone: tzinfo) -> datetime:
     >>> in_zone(datetime.fromisoformat("2026-11-20T19:00Z"), ZoneInfo("America/New_York")).isoformat()
     '2026-11-20T14:00:00-05:00'
 
-    An hour that the change to summer time skips is the one the clocks then show:
+    A time that the change to summer time skips is moved by the skipped hour:
 
     >>> in_zone(datetime.fromisoformat("2026-03-08T02:30"), ZoneInfo("America/New_York")).isoformat()
     '2026-03-08T03:30:00-04:00'
@@ -25,7 +25,7 @@ def in_zone(moment: datetime, zone: tzinfo) -> datetime:
 
 
 def running_clock(zone: tzinfo, at: datetime | None = None) -> Callable[[], datetime]:
-    """Make a clock that shows the present, or starts elsewhere.
+    """Make a clock that shows the present time, or starts at another one.
 
     Args:
         zone: Its time zone.

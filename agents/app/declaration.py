@@ -1,4 +1,4 @@
-"""Checks an application's declaration as a whole, and names what its functions raise with the place."""
+"""Checks an application's declaration as a whole, and reports exceptions of its functions with their place."""
 
 import builtins
 import logging
@@ -32,9 +32,9 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _WEB_ROUTES = frozenset(("token", "agent", "leave", "staff"))
-"""The routes of the web server, which neither a noun nor a document may have."""
+"""The routes of the web server; no noun and no document may have such a name."""
 
-_TAKEN = frozenset(
+_RESERVED = frozenset(
     (
         *("model", "at", "database", "events", "record", "help"),  # options of the console
         *("channel", "start", "script", "greeting", "turns", "end"),  # keys of conversation files
@@ -42,11 +42,11 @@ _TAKEN = frozenset(
         *_WEB_ROUTES,
     )
 )
-"""Words that cannot be a noun, since they stand beside it with a meaning of their own."""
+"""Words that cannot be a noun: they are options, keys or fields beside it."""
 
 
 class AppFaults(InputError):
-    """The declaration of an application is invalid; ``faults`` says what to do about each fault."""
+    """The declaration of an application is invalid; ``faults`` lists each fault with its remedy."""
 
 
 def declaration_faults(
@@ -85,12 +85,12 @@ def _unknown(name: str, declared: Collection[str]) -> str:
 
 
 def faults_of_graph(app: Any, graph: Any, state: type[BaseModel] | None) -> Iterator[str]:
-    """Find what does not fit together: the agents, the models by their names, and the state.
+    """Find where the graph, ``models`` and the state do not fit together.
 
     Args:
         app: All arguments.
-        graph: The graph that they give or make.
-        state: The model of the state; ``None`` if what needs it cannot be checked.
+        graph: The graph.
+        state: The model of the state; ``None`` leaves out the checks that need it.
     """
     if isinstance(app.models, Mapping) and (
         unknown := [name for name in app.models if name not in graph.agents]
@@ -102,7 +102,7 @@ def faults_of_graph(app: Any, graph: Any, state: type[BaseModel] | None) -> Iter
 
 
 def faults_of_state(state: object) -> Iterator[str]:
-    """Find what keeps a model from being a state's."""
+    """Find the reasons why a class cannot be the model of a state."""
     if not _is_model(state):
         yield f"state: has to be a pydantic model, not {_described(state)}"
     else:
@@ -115,7 +115,7 @@ def faults_of_state(state: object) -> Iterator[str]:
 
 
 class _Unresolved:
-    """Stands for a name that is imported for type checkers only: everything fits it."""
+    """A placeholder for a name that is imported for type checkers only; every value fits it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -137,7 +137,7 @@ class _Unresolved:
     __ror__ = __or__
 
     def __call__(self) -> None:
-        """A type can be called, and ``typing`` demands one."""
+        """Exist: ``typing`` accepts only callables as types."""
 
 
 class _Names(dict[str, Any]):
@@ -156,7 +156,7 @@ def _default(field: "Field[Any]") -> Any:
 
 
 def _misfits(name: str, value: Any, hint: Any) -> Iterator[str]:
-    """Find where a value does not fit an annotation, as far as it can be told without a call."""
+    """Find where a value does not fit an annotation, as far as possible without calling it."""
     origin, arguments = get_origin(hint), get_args(hint)
     kind: Any = origin or hint
     inside: Any = value
@@ -201,7 +201,7 @@ _PLAIN: Mapping[Any, str] = {str: "a text", int: "a whole number", NoneType: "No
 
 
 def _wanted(hint: Any) -> str:
-    """Describe what fits an annotation."""
+    """Describe the values that fit an annotation."""
     origin, arguments = get_origin(hint), get_args(hint)
     kind: Any = origin or hint
     if origin in (Union, UnionType):
@@ -231,7 +231,7 @@ def _why_not_called(value: Any, takes: Sequence[Any], returns: Any) -> str | Non
 
 
 def _shown(annotation: Any) -> str:
-    """Return the annotation of a function's argument as people write it."""
+    """Return the annotation of a function's argument for a message."""
     if isinstance(annotation, TypeVar):
         return {"S": "state", "C": "context"}.get(annotation.__name__, annotation.__name__)
     if isinstance(annotation, type) and not get_args(annotation):
@@ -240,7 +240,7 @@ def _shown(annotation: Any) -> str:
 
 
 def _described(value: Any) -> str:
-    """Describe a value: a function by name and place, a class by its name, others by their class."""
+    """Describe a value: a function by name and place, a class by name, another object by its class."""
     code = getattr(unwrap(value), "__code__", None) if callable(value) else None
     if code is not None:
         return f"{value.__name__} ({file_and_line(code.co_filename, code.co_firstlineno)})"
@@ -249,7 +249,7 @@ def _described(value: Any) -> str:
     return value.__name__ if isinstance(value, type) else f"an object of {type(value).__name__}"
 
 
-# -- what they declare together --------------------------------------------------------------------
+# -- the arguments together ------------------------------------------------------------------------
 
 
 def _joint_faults(app: Any, wrong: Collection[str]) -> Iterator[str]:
@@ -257,7 +257,7 @@ def _joint_faults(app: Any, wrong: Collection[str]) -> Iterator[str]:
 
     Args:
         app: All arguments.
-        wrong: The names of those that do not have their type: what needs them is not checked.
+        wrong: The names of those that do not have their type: checks that need them are left out.
     """
 
     def right(*names: str) -> bool:
@@ -267,7 +267,7 @@ def _joint_faults(app: Any, wrong: Collection[str]) -> Iterator[str]:
     if right("state") and isinstance(app.state, type):
         yield from faults_of_state(app.state)
     if right("schema", "migrate") and (app.schema < 1 or {*app.migrate} != {*range(1, app.schema)}):
-        # Imported only then, so that help and the worker do not wait for it.
+        # Imported late, so that the help and the worker start faster.
         from state.shared.schema import schema_faults
 
         yield from schema_faults(app.schema, app.migrate)
@@ -302,19 +302,19 @@ def _faults_of_names(app: Any, right: Callable[..., bool]) -> Iterator[str]:
         for name in app.web.documents.keys() & {*_WEB_ROUTES, app.noun}:
             yield f'web.documents: "{name}" is a route of the web server already'
     options = app.command_line.options if right("command_line") else ()
-    if right("noun") and app.noun in (*_TAKEN, *options):
-        told = (
+    if right("noun") and app.noun in (*_RESERVED, *options):
+        taken = (
             "is an option, a key of conversation files or a field of replies: choose another word"
         )
-        yield f'noun: "{app.noun}" {told}'
+        yield f'noun: "{app.noun}" {taken}'
 
 
 def _faults_of_page(app: Any, noun: str) -> Iterator[str]:
-    beside = [name for name in ("roles", "objects", "methods") if getattr(app, name)]
-    if not beside:
+    replaced = [name for name in ("roles", "objects", "methods") if getattr(app, name)]
+    if not replaced:
         return
     if app.page is not None:
-        yield f"page: makes what {', '.join(beside)} would: leave out one or the other"
+        yield f"page: replaces {', '.join(replaced)}: give only one of them"
         return
     from rpc.page import ObjectType, PageFaults, PageMethod, PageSpec
 
@@ -337,7 +337,7 @@ def _faults_of_page(app: Any, noun: str) -> Iterator[str]:
 
 
 def page_arguments(app: Any, view: Callable[..., Any]) -> dict[str, Any]:
-    """Return the arguments of a page that an application declares by its roles, objects and methods."""
+    """Return the arguments of the ``PageSpec`` for an application's roles, objects and methods."""
     return {
         "noun": app.noun,
         "view": view,
@@ -350,7 +350,7 @@ def page_arguments(app: Any, view: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _faults_of_fields(app: Any, graph: Any, state: type[BaseModel]) -> Iterator[str]:
-    """Check that commands and reads are of this state, and that the fields that identify a person exist."""
+    """Check that commands and reads are for this state, and that ``forgetting.identifying`` fields exist."""
     from state.shared.shapes import shape_of
 
     tools = {f"roles[{role!r}]": kinds for role, kinds in app.roles.items()}
@@ -373,7 +373,7 @@ def _faults_of_fields(app: Any, graph: Any, state: type[BaseModel]) -> Iterator[
 
 
 def _state_of(tool: type[BaseModel]) -> type[BaseModel] | None:
-    """Return the state that a command or a read is declared for; ``None`` if it is for any."""
+    """Return the state that a command or a read is declared for; ``None`` if for any."""
     for base in tool.__mro__:
         of = getattr(base, "__pydantic_generic_metadata__", {}).get("args", ())
         if len(of) == 2 and isinstance(of[0], type) and issubclass(of[0], BaseModel):
@@ -394,7 +394,7 @@ def _faults_of_settings(app: Any, right: Callable[..., bool]) -> Iterator[str]:
         yield f"command_line.options: {settings.__name__} has no field {', '.join(missing)}"
 
 
-# -- what its functions raise ----------------------------------------------------------------------
+# -- exceptions of its functions -------------------------------------------------------------------
 
 
 @contextmanager
@@ -405,30 +405,30 @@ def named_faults(
     with_text: bool = True,
     but: tuple[type[Exception], ...] = (),
 ) -> Iterator[None]:
-    """Convert what an application's function raises into ``AppFaults`` that name it and the place.
+    """Convert exceptions of an application's function into ``AppFaults`` that name it and the place.
 
     Args:
         what: The argument of ``App`` that holds the function.
         secrets: Texts to redact.
-        with_text: Whether the exception's text is shown; not if it may hold a user's words.
-        but: Exceptions that are raised on, beside ``InputError``.
+        with_text: Whether the exception's text is shown; it must not be if it may hold a user's words.
+        but: Exceptions that are not converted, besides ``InputError``.
     """
     try:
         yield
-    except Exception as error:  # of whatever kind: it is the application's own
+    except Exception as error:  # of any type: the application raised it
         if isinstance(error, (InputError, *but)):
             raise
-        told = getattr(error, "faults", None) or (_raised(error, with_text=with_text),)
+        faults = getattr(error, "faults", None) or (_describe_error(error, with_text=with_text),)
         for secret in secrets:
-            told = [one.replace(secret, "[secret]") for one in told]
-        raise AppFaults(f"{what}: {one}" for one in told) from error
+            faults = [one.replace(secret, "[secret]") for one in faults]
+        raise AppFaults(f"{what}: {one}" for one in faults) from error
 
 
 def of_kind(what: str, made: T, kind: type[Any]) -> T:
-    """Return what an application's function has made.
+    """Return a value that an application's function has returned, once its type is checked.
 
     Raises:
-        AppFaults: It is no instance of this class.
+        AppFaults: The value is not an instance of this class.
     """
     if not isinstance(made, kind):
         raise AppFaults([f"{what}: it returned {_described(made)}, not {kind.__name__}"])
@@ -436,26 +436,26 @@ def of_kind(what: str, made: T, kind: type[Any]) -> T:
 
 
 def attempt(what: str, default: T, function: Callable[..., T], *arguments: Any) -> T:
-    """Return what an application's function returns within a call, or a default if it fails.
+    """Call an application's function and return its result, or a default if it fails.
 
     Args:
         what: The argument of ``App`` that holds the function.
-        default: What the call goes on with.
+        default: The result if the function fails.
         function: The function.
         arguments: Its arguments.
     """
     try:
         return function(*arguments)
-    except Exception:  # of whatever kind: it is the application's own, and must not end the call
-        told = "application function %s failed, going on without"
-        logger.exception(told, what, extra={"function": what})
+    except Exception:  # of any type: an error of the application must not end the call
+        message = "application function failed, using the default: %s"
+        logger.exception(message, what, extra={"function": what})
         return default
 
 
 def texts_from(
     what: str, function: Callable[..., Mapping[str, Any]], *arguments: Any
 ) -> dict[str, str]:
-    """Return the texts that an application's function returns by name; what is no text is left out.
+    """Return the texts that an application's function returns by name; other values are ignored.
 
     Args:
         what: The argument of ``App`` that holds the function.
@@ -466,18 +466,18 @@ def texts_from(
     for name, value in made.items():
         if not isinstance(value, str):
             logger.error(
-                "%s: %s returned %s for %s, not a text: left out",
+                "invalid value ignored: %s: %s returned %s for %s, not a text",
                 *(what, _described(function), type(value).__name__, name),
             )
     return {name: value for name, value in made.items() if isinstance(value, str)}
 
 
-def _raised(error: Exception, *, with_text: bool) -> str:
-    told = str(error)
+def _describe_error(error: Exception, *, with_text: bool) -> str:
+    message = str(error)
     if isinstance(error, ValidationError):
         from state.shared import explained
 
         places = (f"{'.'.join(map(str, one['loc']))} {explained(one)}" for one in error.errors())
-        told = f"{error.title}: {', '.join(places)}"
-    text = f": {' '.join(told.split())}" if with_text else ""
+        message = f"{error.title}: {', '.join(places)}"
+    text = f": {' '.join(message.split())}" if with_text else ""
     return f"{type(error).__name__}{text} ({place_of(error.__traceback__)})"

@@ -11,7 +11,7 @@ class InputError(Exception):
     """Settings, a file or a database cannot be used; ``faults`` lists everything wrong with it."""
 
     names_places: ClassVar[bool] = True
-    """Each fault says where it is, so ``report_faults`` names no line of the program."""
+    """Whether each fault says where it is, so that ``report_faults`` names no line of the program."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
@@ -24,7 +24,7 @@ _previous_hook = sys.excepthook
 def report_faults(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """End a program whose declaration is faulty; ``sys.excepthook``, as the framework's other packages set it."""
+    """Report a faulty declaration: ``sys.excepthook``, set by the framework's packages."""
     if not isinstance(getattr(error, "faults", None), tuple):
         _previous_hook(kind, error, trace)
         return
@@ -34,19 +34,19 @@ def report_faults(
 
 
 def place_of(trace: TracebackType | None) -> str:
-    """Return the last line of the application's own that an exception came through, and its function."""
-    # Imported here: a server is made without any module of ``state``.
+    """Return the last line of application code in a traceback, and its function."""
+    # Imported late: making a server must not import ``state``.
     from state.documents.program_faults import place_of
 
     return place_of(trace)
 
 
 def file_and_line(file: str, line: int) -> str:
-    """Name a line of a file, by a relative path if it is below the working directory."""
+    """Format a line of a file as ``path:line``; the path is relative below the working directory."""
     return f"{short_path(Path(file))}:{line}"
 
 
 def short_path(path: Path) -> Path:
-    """Return a path as people would write it here: relative if it is below the working directory."""
+    """Return a path, relative if it is below the working directory."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

@@ -35,7 +35,7 @@ from state.shared import (
 Commands: TypeAlias = tuple[dict[str, JsonValue], ...]
 """The commands of one change, as the journal stores them."""
 
-_OF_A_HANDOFF = frozenset(HandOver.model_fields) - {"arguments"}
+_HANDOFF_FIELDS = frozenset(HandOver.model_fields) - {"arguments"}
 
 
 @dataclass
@@ -49,8 +49,8 @@ class ErasureReport:
         lines: How many lines of transcripts were deleted.
         recordings: How many recordings were deleted.
         in_logs: How many occurrences in logs were overwritten.
-        looked_in: The files that were searched at the end.
-        too_short: How many of the texts were too short to be searched for in files.
+        searched: The files that were searched at the end.
+        too_short: How many texts were too short to search for in files.
         left: The failures, as lines.
     """
 
@@ -61,12 +61,12 @@ class ErasureReport:
     lines: int = 0
     recordings: int = 0
     in_logs: int = 0
-    looked_in: list[Path] = field(default_factory=list)
+    searched: list[Path] = field(default_factory=list)
     too_short: int = 0
     left: list[str] = field(default_factory=list)
 
     def done(self) -> Iterator[str]:
-        """Return what was erased, in sentences."""
+        """Return sentences that list the erased data."""
         for state_id in self.erased:
             yield f"{self.noun.capitalize()} {state_id}: its user was erased."
         if self.erased:
@@ -83,11 +83,11 @@ class ErasureReport:
                 f"{_count(self.too_short, 'text')} too short to be searched for in files: searched"
                 " for in the database's rows only."
             )
-        places = ["all rows of the database", *map(str, self.looked_in)]
+        places = ["all rows of the database", *map(str, self.searched)]
         yield f"Searched afterwards: {', '.join(places)}: nothing left."
 
     def more(self) -> Sequence[str]:
-        """Return what an application did beside."""
+        """Return the application's own sentences about the erasure."""
         return ()
 
     def failed(self) -> Iterator[str]:
@@ -105,7 +105,7 @@ async def forget_state(
     """Erase the user of one stored state, and check that nothing of them is left.
 
     Args:
-        app: The application; its ``Forgetting`` says what is kept.
+        app: The application; its ``Forgetting`` declares the data to keep.
         store: A store of all owners' states.
         settings: The settings used to make the context, if the state has to be closed first.
         state_id: The id, or the number.
@@ -153,9 +153,9 @@ class Erasure(Generic[S, C]):
         self._unreadable: set[str] = set()
 
     async def read(self, state_id: str) -> StoredState:
-        """Read a state; one whose migration fails is read as it is stored.
+        """Read a state; if its migration fails, read it without migration.
 
-        Of such a state only its first version is left: the application's functions cannot read it.
+        Of such a state only the first version is kept, since the application's functions cannot read it.
 
         Raises:
             StateError: It cannot be read, or the database cannot be used.
@@ -170,9 +170,9 @@ class Erasure(Generic[S, C]):
             return stored
 
     async def add(self, stored: StoredState) -> None:
-        """Close a state if its application wants that, and find out what is to be erased of it.
+        """Close a state if the application declares so, and collect its texts to be erased.
 
-        One whose user is still needed is left unchanged, and named in the report.
+        A state whose user is still needed is left unchanged, and listed in the report.
 
         Raises:
             StateError: It cannot be read, or the database cannot be used.
@@ -192,27 +192,30 @@ class Erasure(Generic[S, C]):
                 return
             stored = await self._store.read(stored.state_id)
         for state in _versions(stored):
-            self._note(state, self._without_user(stored, state))
+            self._collect(state, self._without_user(stored, state))
         for entry in stored.entries:
             for command in entry.commands:
-                self._note(json.dumps(command), json.dumps(_bare(command)))
-        said = await self._store.said(stored.state_id)
-        self.traces |= {Trace("said", moment.text) for moment in said}
-        self.report.lines += len(said)
+                self._collect(json.dumps(command), json.dumps(_erased_command(command)))
+        moments = await self._store.said(stored.state_id)
+        self.traces |= {Trace("said", moment.text) for moment in moments}
+        self.report.lines += len(moments)
         self._states.append(stored)
 
     async def run(self) -> None:
-        """Erase: from the logs first, from the states then."""
+        """Erase the texts, first from the logs, then from the states."""
         self._clean_logs()
         for stored in self._states:
 
             def edit(
                 state: str, commands: Commands, stored: StoredState = stored
             ) -> tuple[str, Commands]:
-                kept, bare = self._without_user(stored, state), tuple(map(_bare, commands))
-                self._note(state, kept)  # of a version that was written meanwhile
+                kept, bare = (
+                    self._without_user(stored, state),
+                    tuple(map(_erased_command, commands)),
+                )
+                self._collect(state, kept)  # it may have been written after ``add``
                 for command in commands:
-                    self._note(json.dumps(command), json.dumps(_bare(command)))
+                    self._collect(json.dumps(command), json.dumps(_erased_command(command)))
                 return kept, bare
 
             try:
@@ -237,7 +240,7 @@ class Erasure(Generic[S, C]):
                     report.left.append(self.written_again(state_id))
                 for file in files_of(self._recordings, state_id):
                     report.left.append(f"{file}: the recording is left")
-            await self._look_in_files()
+            await self._search_files()
         except StateError as fault:
             report.left.append(fault.message)
         except OSError as fault:
@@ -253,7 +256,7 @@ class Erasure(Generic[S, C]):
             self.report.left.append(f"The recording {fault.filename}: {why}")
 
     def written_again(self, state_id: str) -> str:
-        """Return the line that says that a state holds erased texts again."""
+        """Return the report's line for a state that was written during the erasure."""
         return f"{self.report.noun.capitalize()} {state_id}: it was written again meanwhile"
 
     # -- erasing and keeping -----------------------------------------------------------------------
@@ -269,7 +272,7 @@ class Erasure(Generic[S, C]):
         what = f"A version of the {self._app.noun}"
         return read_state(self._app.state_type, state, what, schema=self._app.schema)
 
-    def _note(self, before: str, after: str) -> None:
+    def _collect(self, before: str, after: str) -> None:
         """Note the texts that are erased between two JSON documents."""
         kept = {text for _, text in texts_in(after)}
         self.traces |= {Trace(*one) for one in texts_in(before) if one[1] not in kept}
@@ -294,22 +297,23 @@ class Erasure(Generic[S, C]):
         return (
             all(self._without_user(stored, state) == state for state in _versions(stored))
             and all(
-                entry.key is None and all(_bare(command) == command for command in entry.commands)
+                entry.key is None
+                and all(_erased_command(command) == command for command in entry.commands)
                 for entry in stored.entries
             )
             and not await self._store.said(state_id)
             and await self._store.leases.of(state_id) is None
         )
 
-    async def _look_in_files(self) -> None:
+    async def _search_files(self) -> None:
         report = self.report
         files = await self._store.eraser.files()
         traces = sorted(
             (trace for trace in self.traces if trace.is_searchable), key=lambda trace: trace.text
         )
-        report.looked_in = [*files, *self._logs]
+        report.searched = [*files, *self._logs]
         hits = found_in_files(files, traces)
-        # A match may belong to another state, or be kept in this one: then it is still in a row.
+        # A text that is still in a row belongs to another state, or is kept in this one.
         dead = set(hits)
 
         def look(stored: str) -> bool:
@@ -331,13 +335,13 @@ def _versions(stored: StoredState) -> Iterator[str]:
     yield from (entry.state for entry in stored.entries)
 
 
-def _bare(command: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _erased_command(command: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return the kept part of a command: its name, and the agents of a handoff.
 
-    >>> _bare({"op": "identify", "name": "Ada"})
+    >>> _erased_command({"op": "identify", "name": "Ada"})
     {'op': 'identify'}
     """
-    kept = _OF_A_HANDOFF if command.get("op") == "hand_over" else {"op"}
+    kept = _HANDOFF_FIELDS if command.get("op") == "hand_over" else {"op"}
     return {name: value for name, value in command.items() if name in kept}
 
 

@@ -1,4 +1,4 @@
-"""How modules are imported: late, with the garbage collector paused, and which ones are the framework's."""
+"""Imports: late ones, with the garbage collector paused, and checks whether modules are installed."""
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,12 +16,11 @@ FRAMEWORK = frozenset(
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Import within this context what a process needs from its start to its end.
+    """Pause garbage collection during imports, and exclude the imported objects from later collections.
 
-    Of the quarter of a million objects that livekit-agents 1.8.9 imports one in a hundred is
-    garbage. Collecting during the import would be a sixth of a console's start-up time, and
-    scanning these objects later would pause a conversation for a tenth of a second. So they are
-    frozen: the collector never looks at them.
+    livekit-agents 1.8.9 imports a quarter of a million objects, of which one in a hundred is garbage.
+    Collecting during the import would take a sixth of a console's start-up time. Scanning the objects
+    later would pause a conversation for a tenth of a second.
     """
     collecting = gc.isenabled()
     gc.disable()
@@ -34,7 +33,7 @@ def gc_paused() -> Iterator[None]:
 
 
 def loaded(path: str) -> Any:
-    """Import what a path names.
+    """Import the object that a path names.
 
     >>> loaded("json:dumps")([1])
     '[1]'
@@ -44,12 +43,12 @@ def loaded(path: str) -> Any:
 
 
 def later(path: str) -> Callable[..., Any]:
-    """Return a function that imports another one when it is called, and calls it."""
+    """Return a function that imports another one at its first call, and calls it."""
     return partial(_call, path)
 
 
 def is_installed(module: str) -> bool:
-    """Whether there is a module of this name; it is not imported, but its packages are."""
+    """Whether a module can be imported; its parent packages are imported, the module is not."""
     try:
         return find_spec(module) is not None
     except ImportError:  # its package is missing
@@ -57,18 +56,18 @@ def is_installed(module: str) -> bool:
 
 
 def missing_extra(extra: str, plugins: Iterable[str]) -> str | None:
-    """Return what to install if one of livekit's plugins is missing; ``None`` if all are there.
+    """Return how to install missing LiveKit plugins; ``None`` if all are installed.
 
     Args:
         extra: The extra of the wheel that has them.
-        plugins: The plugins, as ``openai``.
+        plugins: The plugins, such as ``openai``.
     """
     modules = {f"livekit.plugins.{name}": f"livekit-plugins-{name}" for name in plugins}
     return missing_modules(extra, modules)
 
 
 def missing_modules(extra: str, modules: Mapping[str, str]) -> str | None:
-    """Return what to install if a module is missing; ``None`` if all are there.
+    """Return how to install missing modules; ``None`` if all are installed.
 
     Args:
         extra: The extra of the wheel that has them.

@@ -13,7 +13,7 @@ from rpc.gateway.strict_json import read
 from state.shared import explained
 
 _SHOWN = 40
-"""How many characters of an unknown field's name are repeated."""
+"""The most characters of an unknown field's name in a message."""
 
 _NO_OBJECT = "the metadata is not a JSON object with each field once"
 
@@ -43,12 +43,12 @@ class JobMetadata(_Fields):
     """The metadata of a dispatch; every field is optional.
 
     Args:
-        state_id: The stored state to resume; in the metadata it is called by the application's
-            noun, as ``order_id``.
-        resume_code: The resume code of a state, which proves that it is the user's.
+        state_id: The stored state to resume; in the metadata its name has the application's noun, as
+            in ``order_id``.
+        resume_code: The resume code of a state; it proves that the state is the user's.
         locale: The user's language and region, as in ``en-US``.
-        user: The user's identity in the room; without it the user is determined among the
-            participants.
+        user: The user's identity in the room; without it one of the participants is bound as the
+            user.
         supersedes: The job, dead or leaving, whose call this one continues; set by the dispatcher.
         tries: How many jobs in a row have failed in this call; set by the dispatcher.
         noun: The application's name for a state; not in the metadata.
@@ -87,7 +87,7 @@ class JobMetadata(_Fields):
 
 @cache
 def _form(noun: str) -> type[_Fields]:
-    """Return the fields as the metadata has them: the state's id is called by the noun."""
+    """Return the form of the metadata: the name of the state's id has the noun."""
     state_id: Any = (_OptionalId, Field(default=None, alias=f"{noun}_id"))
     return create_model("Metadata", __base__=_Fields, state_id=state_id)
 

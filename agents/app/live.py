@@ -1,4 +1,4 @@
-"""Settings that staff change while calls run, as each process last read them."""
+"""Settings that staff change while calls run, as last read by this process."""
 
 import asyncio
 import logging
@@ -20,8 +20,8 @@ READ_S = 1.0
 class LiveSettings:
     """The live settings of an application in one process.
 
-    Rules read ``values`` when they are applied; everything else about a call stays as it began. A command whose
-    rules read them refreshes them in ``Command.prepare``.
+    Rules read ``values`` when they are applied. A command whose rules read them refreshes them in
+    ``Command.prepare``.
     """
 
     def __init__(self) -> None:
@@ -34,8 +34,8 @@ class LiveSettings:
         self._store = store
 
     async def refresh(self) -> None:
-        """Read them again; without a store, or while the database does not answer, they stay as they are."""
-        from state.shared import StateError  # a command that needs no state should not wait for it
+        """Read the settings again; without a store or an answer of the database they stay unchanged."""
+        from state.shared import StateError  # late: commands without a state start faster
 
         if self._store is None:
             return
@@ -43,8 +43,8 @@ class LiveSettings:
             async with asyncio.timeout(READ_S):
                 values = await self._store.settings()
         except (StateError, TimeoutError) as fault:
-            why = fault.message if isinstance(fault, StateError) else "no answer in time"
-            logger.info("live settings not read, the last known ones count: %s", why)
+            why = fault.message if isinstance(fault, StateError) else "timeout"
+            logger.info("live settings not read, keeping the previous values: %s", why)
             return
         if values != self.values:
             self.values = values

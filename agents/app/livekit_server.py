@@ -1,6 +1,6 @@
-"""Runs a LiveKit server on this machine, for development and tests: on loopback only, ended with its owner.
+"""Runs a LiveKit server for development and tests, on loopback only, until its owner's process ends.
 
-It needs the server's program. It is not meant for real users: its keys are public.
+It needs the server's program. It is not for production: its keys are public.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from agents.app.faults import InputError
 
 API_KEY = "local-development"
 API_SECRET = "local-development-only-this-secret-is-public"
-"""The keys of a server that only this machine reaches; a worker refuses them for any other
+"""The keys of a server that only this machine can reach; a worker refuses them for any other
 address."""
 
 USUAL_PORT = 7880
@@ -36,12 +36,12 @@ HOW_TO_GET = (
     if (_ROOT / "Makefile").is_file()  # a clone, not an installed package
     else "https://github.com/livekit/livekit/releases has it"
 )
-"""Where the program comes from, for messages."""
+"""How to get the program, for messages."""
 
 _HOST = "127.0.0.1"
 
 _ROOM = {"auto_create": True, "empty_timeout": 30, "departure_timeout": 5}
-"""How long it keeps a room that no participant has joined, and one that the last has left, in seconds."""
+"""The options of rooms: how long an empty room is kept before anyone joins, and after the last left."""
 
 _HEALTHY_LIMIT_S = 20.0
 """How long a starting server may take until its health check answers, in seconds."""
@@ -54,8 +54,8 @@ _ATTEMPTS = 5
 _LAST_LINES = 5
 
 # The shell process becomes the server, in a process group of its own. A watcher beside it reads a
-# pipe from us: when we are gone, however that happens, the pipe ends and the watcher ends the
-# group. After only one signal a server waits for its participants to leave.
+# pipe from this process: when this process ends, even by a kill, the pipe ends and the watcher ends
+# the group. After only one signal a server waits for its participants to leave.
 _START_WATCHED = """
 exec 3<&0
 ( trap '' INT TERM HUP; cat <&3 >/dev/null; kill -INT 0; kill -TERM 0; sleep 3; kill -KILL 0 ) &
@@ -79,7 +79,7 @@ def program_of(named: Path | None) -> Path:
     """Return the program of a LiveKit server: the one that is named, or one that is found.
 
     Raises:
-        ServerFaults: There is none, or it is no program.
+        ServerFaults: None is found, or the named file is not a program.
     """
     program = named or find_program()
     if program is None:
@@ -149,7 +149,7 @@ class LocalServer:
         attempts = _ATTEMPTS if self._ports is None else 1
         log = ""
         for attempt in range(attempts):
-            # Another process may take a port between our check and the server's start.
+            # Another process may take a port between the check and the server's start.
             ports = self._ports or _free_ports(self._wanted_port if attempt == 0 else None)
             self._launch(ports)
             if self._is_healthy(ports[0]):
@@ -163,7 +163,7 @@ class LocalServer:
 
     def stop(self) -> None:
         """Stop it with its rooms, and wait until it has ended."""
-        # After a signal the server waits for its last participant, after a second it does not.
+        # After one signal the server waits for its last participant to leave; a second one ends that.
         self._signal(signal.SIGINT)
         self._signal(signal.SIGTERM)
         if self._process is not None:
@@ -207,7 +207,7 @@ class LocalServer:
 
     def _launch(self, ports: tuple[int, int]) -> None:
         self._log = tempfile.TemporaryFile(prefix="livekit-server-")
-        # A minimal environment: ours may name another server's settings.
+        # A minimal environment: this process's own may hold settings of another server.
         environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         # The configuration goes into the environment since arguments are visible to everyone on the
         # machine.
@@ -266,7 +266,7 @@ class LocalServer:
         return "\n".join(lines[-_LAST_LINES:]) or "its log is empty"
 
     def _signal(self, number: int) -> None:
-        # The group exists as long as the watcher in it, so its id is not reused.
+        # The watcher is in the group, so the group's id cannot be reused before it ends.
         if self._process is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)

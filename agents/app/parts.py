@@ -1,6 +1,6 @@
-"""Parts of a declaration that few applications need: groups of arguments of ``App``.
+"""Groups of optional arguments of ``App``; each has a default for everything.
 
-Each has a default for everything. A function may import what it needs when it is called.
+Their functions may import dependencies when they are called.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 Channel: TypeAlias = Literal["terminal", "phone", "web_voice", "web_text"]
-"""How users talk to agents."""
+"""The channel between a user and the agents."""
 
 
 JsonObject: TypeAlias = Mapping[str, JsonValue]
@@ -36,11 +36,11 @@ class Stored(Generic[S, C]):
     """Hooks of stored states.
 
     Args:
-        refuse_resume: Returns the reason why a state cannot be continued in a context, as the end of a
-            sentence that begins with its name; ``None`` if it can be continued.
+        refuse_resume: Returns the reason why a state cannot be resumed in a context, as the end of a
+            sentence that begins with its name; ``None`` if it can be resumed.
         resumed: Called with a state that was just resumed.
-        given_up: Called with the state of a call that broke off and could not be continued, and the
-            reason for staff.
+        given_up: Called with the state of a call that failed and could not be continued, and with
+            the reason, for staff.
     """
 
     refuse_resume: Callable[[S, C], str | None] = lambda state, context: None
@@ -55,13 +55,13 @@ class Forgetting(Generic[S, C]):
     Its id, the times and the names of its commands are kept in any case; its transcript never.
 
     Args:
-        keep: Returns a state as it is kept, without its user; called with every stored version, and
-            again with what it returned, which it must leave as it is. By default every version
-            becomes the initial state.
-        close: Closes an open state first, as staff do. Raises ``Refused`` while its user is still
-            needed: the state is left unchanged then, and the reason is shown.
-        identifying: The names of the fields whose texts identify a person wherever they are found:
-            these are overwritten in logs as well.
+        keep: Returns a copy of a state without its user's data. It is called with every stored
+            version and again with its own result, which it must return unchanged. By default every
+            version becomes the initial state.
+        close: Closes an open state before it is erased, as staff do. It raises ``Refused`` while the
+            user is still needed; the state is left unchanged then, and the reason is shown.
+        identifying: The names of the fields whose texts identify a person; these texts are
+            overwritten in logs too.
     """
 
     keep: Callable[[S], S] | None = None
@@ -95,10 +95,10 @@ class Terminal(Generic[S, C]):
     """How states look in a terminal.
 
     Args:
-        summary: The view as a person sees it; by default each field that is set.
-        listing: Formats a list of stored states; by default a line each.
+        summary: Returns the summary of a view; by default a row for each field that is set.
+        listing: Formats a list of stored states; by default a line for each.
         text: Formats one stored state; by default its summary.
-        zone: The time zone of the times in a stored state's transcript; by default this machine's.
+        zone: Returns the time zone for a state's transcript; by default this machine's.
     """
 
     summary: "Callable[[Mapping[str, Any]], Summary] | None" = None
@@ -113,11 +113,11 @@ class CommandLine(Generic[S, C]):
 
     Args:
         help: The first line of its help.
-        options: Settings of the application's own that are options: the metavar and the help of each.
-        schemas: Further schemas that ``schema`` writes, by name.
-        state_commands: Makes, for the application, further commands beside ``list``, ``show`` and ``forget``; one with the same
-            name replaces it.
-        context_name: The name of the context in ``doctor``, as ``menu``.
+        options: The application's own settings that are options too: the metavar and the help of each.
+        schemas: Further schemas for ``schema``, by name.
+        state_commands: Makes, for the application, further commands besides ``list``, ``show`` and
+            ``forget``, or replaces these.
+        context_name: The name of the context in ``doctor``, such as ``menu``.
         describe_context: Describes the context for ``doctor``.
     """
 
@@ -131,7 +131,7 @@ class CommandLine(Generic[S, C]):
 
 @dataclass(frozen=True)
 class Changes(Generic[S, C]):
-    """Changes that the user has made in a client and no agent has spoken to yet.
+    """Changes that the user or staff made outside the conversation, and that have no comment yet.
 
     Args:
         applied: Each change, oldest first; at least one.
@@ -145,7 +145,7 @@ class Changes(Generic[S, C]):
 
     @property
     def stretches(self) -> list[tuple[S, S]]:
-        """The states before and after each run of changes that no other writer interrupted."""
+        """The states before and after each run of changes without another writer in between."""
         found: list[tuple[S, S]] = []
         for one in self.applied:
             if found and found[-1][1] == one.before:
@@ -174,27 +174,29 @@ class Rooms(Generic[S, C]):
 
     Args:
         attributes: LiveKit attributes of the agent besides agent and version, without the prefix.
-        choices: The choices of a user at their turn, if a choice is expected.
-        comment: Words the agents' comment on changes that the user made in a client; without it
-            they are not commented on.
-        terms: Words that speech-to-text should know, for a context.
-        sentences: Sentences that users may say, for a context, by the kind of answer that is
-            expected, ``open`` among them: local speech-to-text hears what these are made of, and
-            cannot be used without them.
-        written: Writes what it heard, words in lower case with a comma at each pause, as it is typed:
-            with digits, for instance.
-        meaning: Tells what a text means, for a context, as a value that equals those of the same
-            meaning: it recognises each utterance twice, and believes what means the same both times.
-            By default the words have to be the same.
-        refuses_recording: Whether a message says that its user does not want to be recorded; by
-            default in English.
-        asks_recording: Whether a message asks if the call is recorded; by default in English.
-        words: The sentences that are said about the call itself.
+        choices: Returns the user's choices if the expected kind of answer is a choice.
+        comment: Returns an agent's comment on changes that the user made in a client; by default
+            there are no comments.
+        staff_comment: Returns a comment on changes that staff made, in a client or on the board.
+        terms: Returns the words that speech-to-text should know, for a context.
+        sentences: Returns the sentences that users may say, for a context, by the expected kind of
+            answer, including ``open``. Local speech-to-text recognises only the words of these
+            sentences, and requires them.
+        written: Converts the words of local speech-to-text, in lower case with a comma at each
+            pause, to written text, for instance with digits.
+        meaning: Returns a function that maps texts of the same meaning to equal values, for a
+            context. Local speech-to-text recognises each utterance twice, and accepts it if both
+            texts have the same meaning. By default the words have to be the same.
+        refuses_recording: Whether the user refuses in a message to be recorded; by default in English.
+        asks_recording: Whether the user asks in a message if the call is recorded; by default in
+            English.
+        words: The sentences about the call itself.
     """
 
     attributes: Callable[[S], Mapping[str, str]] = lambda state: {}
     choices: "Callable[[Call[S, C]], Sequence[str]] | None" = None
     comment: Callable[[Changes[S, C]], Comment | None] | None = None
+    staff_comment: Callable[[Changes[S, C]], Comment | None] | None = None
     terms: Callable[[C], Sequence[str]] = lambda context: ()
     sentences: Callable[[C], Mapping[str, Sequence[str]]] | None = None
     written: Callable[[str], str] = str
@@ -206,11 +208,11 @@ class Rooms(Generic[S, C]):
 
 @dataclass(frozen=True)
 class CallSummary:
-    """A call in short, for the person to whom its user is put through.
+    """The summary of a call, for the person to whom its user is transferred.
 
     Args:
-        spoken: Said to them, in a few sentences.
-        written: The whole, in lines.
+        spoken: A few sentences, which are spoken to the person.
+        written: The whole summary, in lines.
     """
 
     spoken: str
@@ -222,14 +224,14 @@ class Phone(Generic[S, C]):
     """Options for calls by telephone.
 
     Args:
-        caller_number: Called with the telephone number of a caller whose state is new.
-        transfer_to: The number to which callers are transferred if they cannot be served, and put
-            through if they ask for a person and an agent offers ``PutThrough``.
+        caller_number: Called with a new state and the telephone number of its caller.
+        transfer_to: Returns the number to which callers are transferred if they cannot be served, or
+            if they ask for a person and an agent offers ``PutThrough``.
         person_there: Whether a person answers at that number now.
-        summary: Sums up a call for the person whom a warm transfer calls; takes why the user wants
-            a person as well.
-        not_reached: Called with the state and the reason when no one was reached, so that staff
-            see it.
+        summary: Summarizes a call for the person whom a warm transfer calls; the last argument is the
+            user's reason.
+        not_reached: Called with the state and the user's reason if no person was reached; stores it
+            for staff.
     """
 
     caller_number: "Callable[[SharedState[S, C], str], Awaitable[object]] | None" = None
@@ -247,17 +249,17 @@ class Web(Generic[S, C]):
 
     Args:
         page: The folder of the built page.
-        documents: Public documents below ``/api/``, by name: each a function of the context that
-            returns JSON. Called in threads.
-        live: What staff may change while calls run, by name: each a function of the context, the present
-            values and those that were sent, which returns the new values. It raises ``Rejected`` for
-            what cannot be set. Called in the event loop, so it must not block; called again if
-            another page server was faster. A command whose rules read these settings refreshes them
-            in ``Command.prepare``, by ``Environment.live.refresh``.
-        waits_for_staff: Whether staff still have to do something with a state: it stays on their board
-            however old it is. Called in threads.
-        for_staff: Returns what staff see of a state beside its view, by field, as JSON; a field of the view
-            stays as it is. Clients in a room never see it. Called in threads.
+        documents: Functions that return public JSON documents below ``/api/`` from the context, by
+            name. Called in threads.
+        live: The settings that staff may change while calls run, by name: functions of the context,
+            the present values and those that were sent. They return the new values, and raise
+            ``Rejected`` for invalid ones. They are called in the event loop, so they must not block,
+            and again if another page server changed the setting first. A command whose rules read
+            these settings refreshes them in ``Command.prepare``, by ``Environment.live.refresh``.
+        waits_for_staff: Whether a state needs an action by staff: it then stays on the board however
+            old it is. Called in threads.
+        for_staff: Returns, as JSON, fields of a state that only staff see, in addition to its view; they
+            do not replace fields of the view. Called in threads.
     """
 
     page: Path | None = None
@@ -285,13 +287,12 @@ class Replay(Generic[S, C]):
     """The fields of a state in conversation files.
 
     Args:
-        fields: Returns the form of the fields of the view; by default those of its JSON.
+        fields: Returns the form of the view's fields; by default any fields are accepted.
         start_from: Returns the commands that lead from a new state to a file's fields; by default
             the fields are set.
-        settings: Returns settings under which a run leaves nothing behind, for an empty folder of
-            its own.
-        generated: The names of fields that are generated for every state, whatever a file says,
-            beside ids, numbers and versions: they are not compared where a file starts from them.
+        settings: Returns the settings of a run from its empty folder; the run may write only there.
+        generated: The names of fields that are generated for every state, besides ids, numbers and
+            versions. A file cannot set them, so they are not compared at the start of a run.
     """
 
     fields: Callable[[], type[Fields]] | None = None
@@ -305,8 +306,8 @@ class WorkerProcesses:
     """Hooks of a worker that serves rooms.
 
     Args:
-        serving: Entered while it serves, with its settings.
-        preload: Modules that it imports before its first call.
+        serving: Returns a context that is entered while the worker serves, from the settings.
+        preload: The modules to import before the first call.
     """
 
     serving: Callable[[Any], AbstractContextManager[Any]] = lambda settings: nullcontext()

@@ -1,9 +1,8 @@
 """Recordings of calls: one WAV file for each call, in a folder beside the database.
 
-The left channel is the user, the right one the agents. What the user says is kept in memory until it
-is known that no number in it had to be redacted, and becomes silence if one had, or if it was not
-understood. So a process that is killed loses some seconds, and no file ever held a card number that
-was recognised as one.
+The left channel is the user, the right one the agents. The user's audio stays in memory until its
+transcript is final. It is silenced if a number in it was redacted, or if it was not understood. So a
+killed process loses some seconds of audio, and no card number that was recognised is ever written.
 """
 
 import asyncio
@@ -32,17 +31,17 @@ RATE = 24_000
 """The sample rate of a recording, in Hz: that of livekit's audio."""
 
 HELD_S = 120.0
-"""How much audio waits in memory for its words, in seconds; what is older becomes silence."""
+"""How long audio waits in memory for its transcript, in seconds; older audio is silenced."""
 
 MARGIN_S = 0.5
-"""How long before words are accepted their audio has ended, at least, in seconds: what came after
-may be the beginning of the next words."""
+"""How long before the acceptance of words their audio ends at the latest, in seconds: later audio may
+belong to the next words."""
 
 _GAP_S = 0.1
-"""How far audio may arrive from where the last piece ended and still continue it, in seconds."""
+"""The largest gap between two frames of continuous audio, in seconds."""
 
 _HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
-_LARGEST = 0xFFFF_FFFF - _HEADER.size
+_MAX_SIZE = 0xFFFF_FFFF - _HEADER.size
 
 
 class Recordings:
@@ -57,14 +56,14 @@ class Recordings:
         self._folder = folder / quote(owner, safe="")
 
     def begin(self, state_id: str) -> "CallRecorder | None":
-        """Create the recording of a call; None if that is not possible, which is logged. Blocks."""
+        """Create the recording of a call; logs a failure and returns ``None``. Blocks."""
         at = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         try:
             for folder in (self._all, self._folder):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             return CallRecorder(_WavFile(self._folder / f"{state_id}_{at}.wav"))
         except OSError as error:
-            logger.error("call is not recorded: %s", error.strerror or type(error).__name__)
+            logger.error("call not recorded: %s", error.strerror or type(error).__name__)
             return None
 
     def forget(self, state_id: str) -> int:
@@ -104,7 +103,7 @@ def forget_recordings(folder: Path, state_id: str) -> int:
     """Delete the recordings of calls about a state; returns how many there were. Blocks.
 
     Raises:
-        OSError: One cannot be deleted.
+        OSError: A recording cannot be deleted.
     """
     files = files_of(folder, state_id)
     for file in files:
@@ -113,10 +112,10 @@ def forget_recordings(folder: Path, state_id: str) -> int:
 
 
 class _WavFile:
-    """A WAV file with two channels of 16 bits that can be read after every write.
+    """A WAV file with two channels of 16 bits; it is complete after every write.
 
     Args:
-        path: Where; it must not exist.
+        path: The file; it must not exist.
 
     Raises:
         OSError: It cannot be created.
@@ -133,14 +132,14 @@ class _WavFile:
             raise
 
     def append(self, samples: bytes) -> None:
-        """Append samples of both channels; after a failure the file holds what it held before.
+        """Append samples of both channels; a failure leaves the file as it was.
 
         Raises:
             OSError: The disk is full, or the file cannot be any longer.
         """
         if self._file is None:
             return
-        if self._size + len(samples) > _LARGEST:
+        if self._size + len(samples) > _MAX_SIZE:
             raise OSError("a recording cannot be longer")
         view, at = memoryview(samples), _HEADER.size + self._size
         while view:
@@ -150,7 +149,7 @@ class _WavFile:
         self._write_header()
 
     def close(self) -> None:
-        """Close it; an empty one is deleted, and what was written in part is cut off."""
+        """Close the file: remove an incomplete write, and delete an empty file."""
         if self._file is None:
             return
         with contextlib.suppress(OSError):
@@ -177,21 +176,21 @@ class _WavFile:
         os.pwrite(self._file, header, 0)
 
 
-class _Side:
-    """The samples of one side that are not written yet."""
+class _Channel:
+    """The samples of one channel that are not written yet."""
 
     def __init__(self) -> None:
         self._samples = array("h")
         self._end: int | None = None
-        """Where the last piece ended, counted from the first sample held here."""
+        """The end of the last frame, in samples from the first one in memory."""
         self._rate = RATE
         self._resampler: rtc.AudioResampler | None = None
 
     def place(self, frame: rtc.AudioFrame, at: int) -> None:
-        """Add a frame that began at a sample, or continue the last piece if that is near."""
+        """Add a frame at a sample; if that is close to the end of the last frame, append it."""
         if self._end is not None and abs(at - self._end) <= _GAP_S * RATE:
             at = self._end
-        for sound in self._in_our_rate(frame):
+        for sound in self._resampled(frame):
             mono = array("h", bytes(sound.data.cast("B")))[:: sound.num_channels]
             mono, at = mono[max(-at, 0) :], max(at, 0)
             missing = at + len(mono) - len(self._samples)
@@ -202,20 +201,20 @@ class _Side:
             self._end = at
 
     def silence(self, start: int, end: int) -> None:
-        """Make a part silent."""
+        """Silence a part."""
         start, end = max(start, 0), min(end, len(self._samples))
         if start < end:
             self._samples[start:end] = array("h", bytes(2 * (end - start)))
 
     def take(self, count: int) -> "array[int]":
-        """Remove the first samples and return them, with silence where nothing was placed."""
+        """Remove and return the first samples; missing ones are silence."""
         taken, self._samples = self._samples[:count], self._samples[count:]
         if self._end is not None:
             self._end -= count
         taken.extend(array("h", bytes(2 * (count - len(taken)))))
         return taken
 
-    def _in_our_rate(self, frame: rtc.AudioFrame) -> list[rtc.AudioFrame]:
+    def _resampled(self, frame: rtc.AudioFrame) -> list[rtc.AudioFrame]:
         if frame.sample_rate == RATE:
             return [frame]
         if self._resampler is None or self._rate != frame.sample_rate:
@@ -230,24 +229,24 @@ class CallRecorder:
     """Records one call: an ``AudioTap`` of the session.
 
     Args:
-        clock: Returns the time in seconds; it never goes back.
+        clock: Returns the time of a monotonic clock, in seconds.
     """
 
     def __init__(self, file: _WavFile, clock: Callable[[], float] = time.monotonic) -> None:
         self._file = file
         self._clock = clock
         self._began = clock()
-        self._user, self._agent = _Side(), _Side()
+        self._user, self._agent = _Channel(), _Channel()
         self._written = 0
-        """How many samples were passed on to be written."""
+        """How many samples were queued for writing."""
         self._settled = 0
-        """Up to which sample it is known what may be written of the user."""
+        """The sample up to which the user's audio is either accepted or silenced."""
         self._accepted = 0
-        """Up to which sample the user's words were accepted; digits among them may begin a number."""
+        """The sample up to which the user's words were accepted; the last ones may begin a number."""
         self._agent_since: int | None = None
         self._announced = False
         self._stopped = False
-        self._due: list[bytes] = []
+        self._pending: list[bytes] = []
         self._writing: asyncio.Task[None] | None = None
 
     @property
@@ -262,7 +261,7 @@ class CallRecorder:
     # -- the tap -----------------------------------------------------------------------------------
 
     def user_audio(self, frame: rtc.AudioFrame) -> None:
-        """Record audio of the user, once they know."""
+        """Record audio of the user, once the recording was announced."""
         if self._announced and not self._stopped:
             now = self._now()
             self._user.place(frame, now - round(frame.duration * RATE) - self._written)
@@ -270,7 +269,7 @@ class CallRecorder:
             self._limit()
 
     def agent_speaks(self) -> None:
-        """Wait for what will be played."""
+        """Write no audio from here on, until the agent's audio has been played."""
         self._agent_since = self._now()
 
     def agent_played(self, frames: list[rtc.AudioFrame], *, ago_s: float) -> None:
@@ -283,14 +282,14 @@ class CallRecorder:
             at += round(frame.duration * RATE)
 
     def agent_stopped(self) -> None:
-        """Write what was waited for."""
+        """Write the audio that was held back."""
         self._agent_since = None
         self._write()
 
     def understood(self, words: str, *, secret: bool) -> None:
-        """Keep the user's audio so far, or make the turn silent if its words were redacted.
+        """Accept the user's audio so far, or silence the turn if its words were redacted.
 
-        A number may be told in several turns: audio with digits waits for the words that follow.
+        A number may be spoken in several turns, so audio with digits waits for the next words.
         """
         if secret:
             self._silence(self._settled)
@@ -300,26 +299,26 @@ class CallRecorder:
             self._settle(self._accepted)
 
     def forget(self) -> None:
-        """Make the user's audio since their last words silent."""
+        """Silence the user's audio since their last words."""
         self._silence(max(self._accepted, self._settled))
 
     # -- the end -----------------------------------------------------------------------------------
 
     async def aclose(self) -> None:
-        """Write what is left, without audio that did not become words, and close the file."""
+        """Write the remaining audio and close the file; the user's audio without words is silenced."""
         if not self._stopped:
             self._silence(max(self._accepted, self._settled))
             self._agent_since = None
             self._write()
         self._stopped = True
-        await self._wait()
+        await self._wait_for_write()
         await asyncio.to_thread(self._file.close)
 
     async def delete(self) -> None:
         """Stop and delete the recording: the user does not want it."""
         self._stopped = True
-        self._due.clear()
-        await self._wait()
+        self._pending.clear()
+        await self._wait_for_write()
         await asyncio.to_thread(self._file.delete)
 
     # -- writing -----------------------------------------------------------------------------------
@@ -338,7 +337,7 @@ class CallRecorder:
         self._write()
 
     def _limit(self) -> None:
-        """Decide about audio that has waited for too long: only words that were accepted are kept."""
+        """Write audio that has waited for too long; the user's is silenced unless it was accepted."""
         oldest = self._now() - round(HELD_S * RATE)
         if self._written < oldest:
             self._user.silence(self._accepted - self._written, oldest - self._written)
@@ -354,23 +353,23 @@ class CallRecorder:
         self._written = end
         both = array("h", bytes(4 * count))
         both[0::2], both[1::2] = self._user.take(count), self._agent.take(count)
-        self._due.append(both.tobytes())
+        self._pending.append(both.tobytes())
         if self._writing is None:
-            self._writing = asyncio.get_running_loop().create_task(self._append())
+            self._writing = asyncio.get_running_loop().create_task(self._write_pending())
 
-    async def _append(self) -> None:
+    async def _write_pending(self) -> None:
         try:
-            while self._due:
-                due, self._due = b"".join(self._due), []
+            while self._pending:
+                due, self._pending = b"".join(self._pending), []
                 await asyncio.to_thread(self._file.append, due)
         except OSError as error:  # the call goes on
             self._stopped = True
-            self._due.clear()
+            self._pending.clear()
             logger.error("recording ended: %s", error.strerror or error)
         finally:
             self._writing = None
 
-    async def _wait(self) -> None:
+    async def _wait_for_write(self) -> None:
         if self._writing is not None:
             await asyncio.wait((self._writing,))
 
@@ -379,8 +378,8 @@ class RoomRecording:
     """Records a call until it ends, or its user refuses.
 
     Args:
-        recorder: Records it; ``None`` if it is not recorded.
-        kept: The recordings of the application's calls, where calls are recorded.
+        recorder: The recorder of the call; ``None`` if it is not recorded.
+        kept: The recordings of the application's calls; ``None`` if calls are not recorded.
         refused: Called when the user has refused.
     """
 
@@ -408,14 +407,14 @@ class RoomRecording:
             self.recorder.announced()
 
     def refuse(self) -> None:
-        """Record no longer, and delete the recordings of calls about this state."""
+        """Stop recording, and delete the recordings of calls about this state."""
         recorder, self.recorder = self.recorder, None
         if recorder is not None:
             self._refused()
             self._deleting = asyncio.create_task(self._delete(recorder))
 
     async def aclose(self) -> None:
-        """Write or delete what was recorded."""
+        """Write or delete the recording."""
         if self.recorder is not None:
             await self.recorder.aclose()
         if self._deleting is not None:

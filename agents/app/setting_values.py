@@ -1,4 +1,4 @@
-"""Validators of settings' values, with messages that say what is wrong."""
+"""Validators of settings, with messages that name the fault and the remedy."""
 
 import re
 from datetime import datetime
@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, SecretStr
 LOCAL = "local"
 OPENAI = "openai"
 OPENAI_REALTIME = "openai-realtime"
-OF_OPENAI = (OPENAI, OPENAI_REALTIME)
+OPENAI_MODELS = (OPENAI, OPENAI_REALTIME)
 """The models that need OpenAI's key or another server's address."""
 SCRIPT = "script:"
 
@@ -22,7 +22,13 @@ KEY_MISSING = (
 """The fault of a missing key for OpenAI's own server."""
 
 KEY_BYTES = 32
-"""The shortest API secret for a server that others can reach, in characters."""
+"""The least length of an API secret for a server that others can reach, in characters."""
+
+NO_REALTIME_AUDIO = (
+    "is not offered: words that a model speaks itself could be neither redacted nor withheld, and the"
+    " rules would see them too late; leave it off, and text-to-speech speaks"
+)
+"""The fault of a setting that asks a realtime model to speak (docs/adr/0014)."""
 
 _OPENAI_HOST = "api.openai.com"
 OPENAI_URL = f"https://{_OPENAI_HOST}/v1"
@@ -56,18 +62,29 @@ def check_model(name: str) -> str:
     Raises:
         ValueError: There is no such model.
     """
-    if name in (LOCAL, *OF_OPENAI) or (name.startswith(SCRIPT) and name != SCRIPT):
+    if name in (LOCAL, *OPENAI_MODELS) or (name.startswith(SCRIPT) and name != SCRIPT):
         return name
     raise ValueError(
         f'there is no model "{name}": use local, openai, openai-realtime, or script:FILE'
     )
 
 
+def check_realtime_audio(wanted: bool) -> bool:
+    """Refuse audio output of the realtime model.
+
+    Raises:
+        ValueError: It is on.
+    """
+    if wanted:
+        raise ValueError(NO_REALTIME_AUDIO)
+    return wanted
+
+
 def check_address(url: str) -> str:
     """Validate the address of an OpenAI-compatible server.
 
     Raises:
-        ValueError: It is not valid. The message does not repeat it: people put keys into addresses.
+        ValueError: The address is invalid. The message does not repeat it, since it may hold a key.
     """
     return _address(
         url, ("http", "https"), "is not an address: write it like http://127.0.0.1:8000/v1"
@@ -78,11 +95,11 @@ def check_key(key: SecretStr) -> SecretStr:
     """Validate a key.
 
     Raises:
-        ValueError: It cannot be a key.
+        ValueError: The text cannot be a key.
     """
     text = key.get_secret_value().strip()
     if not (text.isascii() and text.isprintable()) or " " in text:
-        raise ValueError("holds characters that no key has")
+        raise ValueError("holds characters that no key has: copy the key again")
     return SecretStr(text)
 
 
@@ -99,8 +116,8 @@ def check_database(address: str | None) -> str | None:
     """Validate the address of a database that outlives the process.
 
     Raises:
-        ValueError: It is none, or a database in memory. The message does not repeat it: it may hold
-            a password.
+        ValueError: The address is invalid, or that of a database in memory. The message does not
+            repeat it, since it may hold a password.
     """
     if address is not None and (not _DATABASE.match(address) or _IN_MEMORY in address):
         raise ValueError(
@@ -171,7 +188,7 @@ def check_networks(text: str) -> str:
 
 
 def listed(text: str) -> list[str]:
-    """Return the parts of a list that is separated by commas.
+    """Return the parts of a comma-separated list.
 
     >>> listed(" a, b,")
     ['a', 'b']

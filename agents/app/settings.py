@@ -1,7 +1,7 @@
 """Settings from options, the environment and ``.env``: one frozen object, or a list of all faults.
 
-An option wins over the application's variables in the environment, and those over
-``.env`` in the working directory. Providers' settings keep the providers' names. No fault and no ``repr`` shows a secret.
+Options override the environment, which overrides ``.env`` in the working directory. Providers' settings have the
+providers' own names. No fault and no ``repr`` shows a secret.
 """
 
 import os
@@ -29,7 +29,7 @@ from agents.app.setting_values import (
     KEY_BYTES,
     KEY_MISSING,
     LOCAL,
-    OF_OPENAI,
+    OPENAI_MODELS,
     Address,
     Key,
     Name,
@@ -42,6 +42,7 @@ from agents.app.setting_values import (
     check_networks,
     check_origins,
     check_public_url,
+    check_realtime_audio,
     check_voices,
     is_local_address,
     needs_key,
@@ -52,7 +53,7 @@ from agents.app.setting_values import (
 _LIVEKIT = ("LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET")
 
 _SHORTEST_SECRET = 8
-"""Redacting a shorter text would leave nothing readable, and hide nothing."""
+"""The shortest secret that is redacted, in characters: shorter texts are placeholders and occur everywhere."""
 
 _DEVKEY = "devkey"
 """The key of every livekit-server 1.13.5 started with ``--dev``."""
@@ -79,7 +80,7 @@ class AppSettings(BaseSettings):
         at: When the clock starts; now by default. Without an offset it is the application's
             local time.
         database: Where states are stored, as a URL; a file in the user's data directory by default.
-        transcript: Whether what is said is stored beside the state: on or off.
+        transcript: Whether the words of user and agents are stored beside the state: on or off.
         transcript_days: How long it is stored, in days, and up to two more; older transcripts are
             deleted when a call begins.
         record_calls: Whether calls with audio are recorded: the user is told so first, and may refuse.
@@ -87,8 +88,10 @@ class AppSettings(BaseSettings):
         openai_base_url: The address of the language model's server; OpenAI's own by default.
         openai_model: The language model's name there.
         openai_realtime_model: The realtime model's name there.
-        openai_realtime_transcription: The name of the model that transcribes what a realtime model
-            hears.
+        openai_realtime_transcription: The name of the model that transcribes the audio of a
+            realtime model.
+        realtime_audio: Whether a realtime model speaks without text-to-speech: ``off`` is the only
+            value.
         openai_fallback_base_url: The server of the fallback model; the first one's by default.
         openai_fallback_model: The fallback model's name; the first one's by default.
         openai_fallback_api_key: The fallback server's key. The first server's key is never sent
@@ -137,7 +140,7 @@ class AppSettings(BaseSettings):
         tts_fallback_voice: The fallback's voice.
         turn_min_delay: How long after the end of speech a turn ends, in seconds. This and the following
             numbers are for every channel, or one for each: ``web=0.5, phone=0.6``.
-        turn_max_delay: How long it goes on instead if the turn detector expects more, in seconds.
+        turn_max_delay: The same if the turn detector expects the user to continue, in seconds.
         turn_detector: Whether LiveKit's turn detector judges if the user has finished: ``on``, ``off``,
             or only on ``web`` or ``phone``. It runs on this machine and takes about 290 MB.
         interruption: How long the user must speak to interrupt an agent, in seconds.
@@ -147,6 +150,8 @@ class AppSettings(BaseSettings):
         vad_threshold: How sure voice activity detection must be that there is speech, from 0 to 1.
         vad_silence: How much silence ends speech, in seconds.
         noise_suppression: Whether noise is suppressed: ``on``, ``off``, ``web`` or ``phone``.
+        tone_after: After how much silence a user whose answer is being worked on hears a quiet tone, in
+            seconds; 0 if they hear none.
         transfer: How phone callers who ask for a person are put through: ``cold``, at once, or
             ``warm``, after the person was called and has taken the call.
         sip_outbound_trunk: The id of LiveKit's outbound trunk by which a warm transfer calls.
@@ -175,6 +180,7 @@ class AppSettings(BaseSettings):
     openai_model: Annotated[str, Field(min_length=1)] = "gpt-4.1"
     openai_realtime_model: Annotated[str, Field(min_length=1)] = "gpt-realtime"
     openai_realtime_transcription: Annotated[str, Field(min_length=1)] = "gpt-4o-mini-transcribe"
+    realtime_audio: Annotated[bool, AfterValidator(check_realtime_audio)] = False
     openai_fallback_base_url: Address | None = None
     openai_fallback_model: Annotated[str | None, Field(min_length=1)] = None
     openai_fallback_api_key: Key | None = None
@@ -223,6 +229,7 @@ class AppSettings(BaseSettings):
     vad_threshold: Annotated[str, number_by_channel(0.05, 0.95)] = "0.5"
     vad_silence: Annotated[str, number_by_channel(0.05, 5)] = "0.55"
     noise_suppression: OnChannels = "off"
+    tone_after: Annotated[str, number_by_channel(0, 60)] = "2.5"
     transfer: Literal["cold", "warm"] = "cold"
     sip_outbound_trunk: Annotated[str | None, Field(pattern=r"^\S+$")] = Field(
         default=None, validation_alias="LIVEKIT_SIP_OUTBOUND_TRUNK", validate_default=True
@@ -235,17 +242,21 @@ class AppSettings(BaseSettings):
         default=None, validation_alias="OPENAI_API_KEY", validate_default=True
     )
 
-    # Other programs use these two as well: their faults matter only to a model that needs them.
+    # Other programs use these variables too, so they are checked only for a model that needs them.
 
     @field_validator("openai_base_url")
     @classmethod
-    def _usable(cls, url: str | None, info: ValidationInfo) -> str | None:
-        return url if url is None or info.data.get("model") not in OF_OPENAI else check_address(url)
+    def _check_base_url(cls, url: str | None, info: ValidationInfo) -> str | None:
+        return (
+            url
+            if url is None or info.data.get("model") not in OPENAI_MODELS
+            else check_address(url)
+        )
 
     @field_validator("openai_api_key")
     @classmethod
-    def _given_where_needed(cls, key: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
-        if info.data.get("model") not in OF_OPENAI:
+    def _check_openai_key(cls, key: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if info.data.get("model") not in OPENAI_MODELS:
             return key
         if key is not None:
             return check_key(key)
@@ -255,7 +266,7 @@ class AppSettings(BaseSettings):
 
     @field_validator("sip_outbound_trunk")
     @classmethod
-    def _given_for_warm_transfers(cls, trunk: str | None, info: ValidationInfo) -> str | None:
+    def _check_outbound_trunk(cls, trunk: str | None, info: ValidationInfo) -> str | None:
         if trunk is None and info.data.get("transfer") == "warm":
             raise ValueError(
                 f"is not set, and {cls.variable('transfer')}=warm needs it: the id of an outbound"
@@ -265,7 +276,7 @@ class AppSettings(BaseSettings):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """All keys and secrets, to be redacted everywhere; a shorter text is a placeholder."""
+        """All keys and secrets, to be redacted everywhere."""
         keys = (
             self.openai_api_key,
             self.openai_fallback_api_key,
@@ -297,7 +308,7 @@ class AppSettings(BaseSettings):
             options: Command-line options by name; ``None`` means not given.
 
         Raises:
-            SettingsFaults: Everything that is wrong, each naming what to change.
+            SettingsFaults: All faults, each with the setting to change.
         """
         given: dict[str, Any] = {
             name: value for name, value in options.items() if value is not None
@@ -321,13 +332,13 @@ class AppSettings(BaseSettings):
             Settings with a usable address, key and secret.
 
         Raises:
-            SettingsFaults: Everything that is wrong, each naming what to change.
+            SettingsFaults: All faults, each with the setting to change.
         """
         return cast("Self", _for_rooms(cls).read(**options))
 
     @classmethod
     def usable(cls, **options: object) -> tuple[Self, frozenset[str]] | None:
-        """Read the settings that are valid, so that what depends on them can be checked anyway.
+        """Read the valid settings, so that checks that depend on them can still run.
 
         Args:
             options: Command-line options by name; ``None`` means not given.
@@ -340,7 +351,7 @@ class AppSettings(BaseSettings):
             name: value for name, value in options.items() if value is not None
         }
         fields = cls.model_fields
-        by_name = {told: field for field in fields for told in (field, cls.variable(field))}
+        by_name = {location: field for field in fields for location in (field, cls.variable(field))}
         kept: dict[str, None] = {}
         wrong: set[str] = set()
         for _ in fields:  # each round finds at least one more invalid setting
@@ -348,12 +359,12 @@ class AppSettings(BaseSettings):
                 settings = cls(**given)
             except ValidationError as error:
                 for fault in error.errors():
-                    told = str(fault["loc"][0])
-                    field = by_name[told]
+                    location = str(fault["loc"][0])
+                    field = by_name[location]
                     wrong.add(field)
-                    given[told] = fields[field].default
+                    given[location] = fields[field].default
                     if field == "openai_api_key":  # the model that needs it is kept
-                        kept, given[told] = {field: None}, "missing"
+                        kept, given[location] = {field: None}, "missing"
             except (OSError, UnicodeError):
                 return None
             else:
@@ -362,12 +373,12 @@ class AppSettings(BaseSettings):
 
     @classmethod
     def unknown(cls) -> tuple[str, ...]:
-        """Name the variables in the environment and in ``.env`` that have our prefix and are no settings."""
+        """Report variables in the environment and in ``.env`` with the prefix that are no settings."""
         known = {cls.variable(name) for name in cls.model_fields}
         prefix = cls._prefix()
         found = [
             name
-            for name in sorted({*_written(), *os.environ})
+            for name in sorted({*_dotenv(), *os.environ})
             if prefix and name.upper().startswith(prefix) and name.upper() not in known
         ]
         if not found:
@@ -416,36 +427,40 @@ def _for_rooms(form: type[_Form]) -> type[_Form]:
 
         @field_validator("livekit_url")
         @classmethod
-        def _a_server(cls, url: str | None) -> str:
+        def _check_livekit_url(cls, url: str | None) -> str:
             if url is None:
-                raise ValueError("is not set: the address of a LiveKit server")
+                raise ValueError("is not set: put the address of a LiveKit server there")
             return check_livekit_url(url)
 
         @field_validator("livekit_api_key")
         @classmethod
-        def _a_key(cls, key: str | None, info: ValidationInfo) -> str:
+        def _check_livekit_key(cls, key: str | None, info: ValidationInfo) -> str:
             if key is None:
-                raise ValueError("is not set: the LiveKit server's API key")
+                raise ValueError("is not set: put the LiveKit server's API key there")
             key = check_key(SecretStr(key)).get_secret_value()
             if _is_remote(info):
                 from agents.app.livekit_server import API_KEY
 
                 if key in (_DEVKEY, API_KEY):
-                    raise ValueError("is the public key of a development server")
+                    raise ValueError(
+                        "is the public key of a development server: use a key of your own"
+                    )
             return key
 
         @field_validator("livekit_api_secret")
         @classmethod
-        def _a_secret(cls, secret: SecretStr | None, info: ValidationInfo) -> SecretStr:
+        def _check_livekit_secret(cls, secret: SecretStr | None, info: ValidationInfo) -> SecretStr:
             if secret is None:
-                raise ValueError("is not set: the LiveKit server's API secret")
+                raise ValueError("is not set: put the LiveKit server's API secret there")
             secret = check_key(secret)
             if not _is_remote(info):
                 return secret
             from agents.app.livekit_server import API_SECRET
 
             if secret.get_secret_value() == API_SECRET:
-                raise ValueError("is the public secret of a development server")
+                raise ValueError(
+                    "is the public secret of a development server: use one of your own"
+                )
             if len(secret.get_secret_value()) < KEY_BYTES:
                 raise ValueError(
                     f"is too short: a server that others can reach needs {KEY_BYTES} characters"
@@ -454,7 +469,7 @@ def _for_rooms(form: type[_Form]) -> type[_Form]:
 
         @field_validator("metrics_port")
         @classmethod
-        def _a_port_of_its_own(cls, port: int | None, info: ValidationInfo) -> int | None:
+        def _check_metrics_port(cls, port: int | None, info: ValidationInfo) -> int | None:
             if port is not None and port == info.data.get("health_port"):
                 raise ValueError(
                     f"is the same port as {form.variable('health_port')}: each needs its own"
@@ -467,17 +482,17 @@ def _for_rooms(form: type[_Form]) -> type[_Form]:
 
 def has_livekit_settings() -> bool:
     """Whether any setting of a LiveKit server is in the environment or in ``.env``."""
-    return any(os.environ.get(name) or _written().get(name) for name in _LIVEKIT)
+    return any(os.environ.get(name) or _dotenv().get(name) for name in _LIVEKIT)
 
 
-def _written() -> Mapping[str, str | None]:
+def _dotenv() -> Mapping[str, str | None]:
     with suppress(OSError, UnicodeError):  # reading the settings reports it
         return dotenv_values(".env")
     return {}
 
 
 def _is_remote(info: ValidationInfo) -> bool:
-    """Whether the server is on another machine; an invalid address is reported by itself."""
+    """Whether the server is on another machine; an invalid address is a fault of its own."""
     url = info.data.get("livekit_url")
     return url is not None and not is_local_address(url)
 

@@ -19,19 +19,17 @@ from agents.app.terminal.summary import as_text
 from agents.app.transcript import MomentKind, StoredCall, author_of
 from state.shared import Moment
 
-WIDE = 100
+TABLE_WIDTH = 100
 """The width of a table that is not shown on a terminal, in columns."""
 
-NOTHING_STORED = (
-    "No transcript is stored: it was switched off, has expired, or the user was erased."
-)
+NO_TRANSCRIPT = "No transcript is stored: it was switched off, has expired, or the user was erased."
 
 _GAP = 2
 """The number of columns between two cells."""
 
 
 def listing(app: AnyApp, listed: Sequence[ListedState[Any]]) -> str:
-    """Format states as a table, as the application says or one line each."""
+    """Format a list of states, by the application's function or as a table with a line for each."""
     unread = [f"{one.id} cannot be read: {one.fault}" for one in listed if one.state is None]
     if app.terminal.listing is not None:
         return "\n".join([of_kind("terminal.listing", app.terminal.listing(listed), str), *unread])
@@ -39,7 +37,7 @@ def listing(app: AnyApp, listed: Sequence[ListedState[Any]]) -> str:
     keys = [("No.", app.noun.capitalize(), "Agent")]
     keys += [(one.number, one.id, one.agent or "") for one in listed]
     widths = [max(map(len, cells)) for cells in zip(*keys, strict=True)]
-    # Only this column is cut, by hand, since rich would cut all: half an id finds no state.
+    # Only this column is shortened, without rich, which would shorten the ids too.
     room = max(width() - sum(widths) - _GAP * len(widths), len("What"))
     for head, wide in zip((*keys[0], "What"), (*widths, room), strict=True):
         table.add_column(head, no_wrap=True, width=wide)
@@ -53,7 +51,7 @@ def listing(app: AnyApp, listed: Sequence[ListedState[Any]]) -> str:
 
 
 def page(app: AnyApp, state: Any, view: Mapping[str, JsonValue]) -> str:
-    """Format one state, as the application says or as its summary."""
+    """Format one state, by the application's function or as its summary."""
     if app.terminal.text is not None:
         return of_kind("terminal.text", app.terminal.text(state), str)
     summary = app.summary_of(view)
@@ -71,7 +69,7 @@ def transcript_page(calls: Sequence[StoredCall], zone: tzinfo | None, user: str)
     """
     pages = [page for call in calls if (page := "\n".join(_call(call, zone, user)))]
     if not any(call.words for call in calls):
-        pages.insert(0, NOTHING_STORED)
+        pages.insert(0, NO_TRANSCRIPT)
     return "\n\n".join(pages)
 
 
@@ -99,8 +97,8 @@ def _time(moment: Moment, zone: tzinfo | None) -> datetime | None:
 
 
 def rendered(table: object) -> str:
-    """Format a table as text, as wide as the screen or ``WIDE``."""
-    # No markup: a user's text must not be interpreted.
+    """Format a table as text, as wide as the terminal or ``TABLE_WIDTH``."""
+    # Without markup, so that a user's text is not interpreted.
     console = Console(
         file=StringIO(), width=width(), markup=False, emoji=False, highlight=False, no_color=True
     )
@@ -111,4 +109,4 @@ def rendered(table: object) -> str:
 
 def width() -> int:
     """Return how many columns a table may take."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else TABLE_WIDTH

@@ -26,14 +26,14 @@ from state.shared import (
 )
 
 SYSTEM, STAFF = "system", "staff"
-"""The actors of changes that neither an agent nor the user makes."""
+"""The actors of changes that are made by neither an agent nor the user."""
 
 _SIGNS = "abcdefghjkmnpqrstuvwxyz23456789"
 _GROUP = rf"(?!\d{{4}})[{_SIGNS}]{{4}}"
 _ID = re.compile("-".join([_GROUP] * 3))
 _FIRST_NUMBER, _NUMBERS = 101, 899
 _LISTED = 10_000
-"""How many of the newest states are searched for a number."""
+"""The number of the newest states that are searched for a number."""
 
 
 class StateFaults(InputError):
@@ -41,7 +41,7 @@ class StateFaults(InputError):
 
     @property
     def passing(self) -> bool:
-        """Whether the fault is transient: it may be over in some seconds without any action."""
+        """Whether the fault is transient: a retry in some seconds may succeed."""
         return isinstance(self.__cause__, JournalFault) and self.__cause__.passing
 
     @property
@@ -62,7 +62,7 @@ def open_store(app: AnyApp, url: str | None, owner: str | None, *, create: bool 
     Args:
         app: The application.
         url: The database's URL; the default database without it.
-        owner: The owner whose states it holds; ``None`` reads every owner's and starts none.
+        owner: The owner of its states; with ``None`` it reads those of every owner and creates none.
         create: Whether a missing database is created.
     """
     return SqlStore(
@@ -95,7 +95,7 @@ async def new_state(
 async def resume_state(
     app: App[S, C], store: SqlStore, context: C, state_id: str
 ) -> SharedState[S, C]:
-    """Resume a stored state by its id or number: its previous holder can no longer write.
+    """Resume a stored state by its id or number; its previous holder can no longer write it.
 
     Raises:
         StateFaults: There is no such state, it cannot be continued, or the database cannot be used.
@@ -103,7 +103,7 @@ async def resume_state(
     with as_state_faults(app.noun):
         state_id = await id_of(app.noun, store, state_id)
 
-        def check(stored: StoredState) -> None:  # a state that has ended stays with its holder
+        def check(stored: StoredState) -> None:  # raises before the takeover of an ended state
             _refuse(app, context, state_id, stored.read(app.state_type))
 
         stored = await store.take(state_id, check=check)
@@ -115,7 +115,7 @@ async def resume_state(
 
 
 async def list_states(app: App[S, C], store: SqlStore, limit: int) -> list[ListedState[S]]:
-    """List states, newest first; an unreadable one has a reason and hides no other.
+    """List states, newest first; an unreadable one is listed with the reason.
 
     Raises:
         StateFaults: The database cannot be used.
@@ -148,7 +148,7 @@ async def show_transcript(app: AnyApp, store: SqlStore, state_id: str) -> list[M
 
 
 async def is_erased(store: SqlStore, state_id: str) -> bool:
-    """Whether a state that a call holds was erased: no room works on it, and its transcript is gone.
+    """Whether a state that a call holds was erased: it has no lease, and no transcript.
 
     Raises:
         StateError: The database cannot be used.
@@ -157,9 +157,9 @@ async def is_erased(store: SqlStore, state_id: str) -> bool:
 
 
 def new_id() -> str:
-    """Create an id that can be read out and typed, and is never mistaken for a number.
+    """Create an id that can be read out and typed, and does not look like a number.
 
-    A letter in each group keeps it from looking like a part of a card or telephone number.
+    Each group has a letter, so no part of it is redacted as a card or telephone number.
     """
     groups: list[str] = []
     while len(groups) < 3:
@@ -179,7 +179,7 @@ def is_id(typed: str) -> bool:
 
 
 def number_of(ordinal: int) -> str:
-    """Return a state's number, short enough to say: three digits, starting over after 999.
+    """Return a state's number, which is short enough to say: three digits, from 101 again after 999.
 
     >>> number_of(1), number_of(899), number_of(900)
     ('101', '999', '101')
@@ -190,7 +190,7 @@ def number_of(ordinal: int) -> str:
 async def id_of(noun: str, store: SqlStore, typed: str) -> str:
     """Resolve a state's id or number to its id.
 
-    Numbers repeat after 899 states: the newest state with the number is meant.
+    Numbers repeat after 899 states, so a number resolves to the newest state that has it.
 
     Raises:
         StateFaults: Several owners have a state of that number.
@@ -204,7 +204,7 @@ async def id_of(noun: str, store: SqlStore, typed: str) -> str:
             newest.setdefault(one.owner, one.state_id)
     if len(newest) > 1:
         known = ", ".join(f"{state_id} ({owner})" for owner, state_id in newest.items())
-        raise StateFaults([f"Several owners have the {noun} {typed}: {known}."])
+        raise StateFaults([f"Several owners have the {noun} {typed}: name its id: {known}."])
     return next(iter(newest.values()), typed)
 
 
@@ -226,7 +226,7 @@ def _refuse(app: App[S, C], context: C, state_id: str, state: S) -> None:
 
 @contextmanager
 def as_state_faults(noun: str) -> Iterator[None]:
-    """Convert state errors into ``StateFaults`` with a line for the person who named the state."""
+    """Convert state errors into ``StateFaults`` with a message for an operator."""
     try:
         yield
     except UnknownState as error:

@@ -1,4 +1,4 @@
-"""An application under test: a context on a clock of the test's own, a database in its folder, rooms here.
+"""An application under test: a clock of its own, a database in the test's folder, rooms on this machine.
 
 ``fixture_of`` makes a pytest fixture of it::
 
@@ -18,11 +18,12 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, tzinfo
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Generic
 
 import pytest
+from aiohttp import ClientSession
 from livekit import api, rtc
 from livekit.agents.llm import LLM
 
@@ -32,23 +33,32 @@ from agents.app.job_metadata import JobMetadata
 from agents.app.join.client import ClientEvent, RoomClient, SaidText, TurnNotice
 from agents.app.livekit_server import HOW_TO_GET, LocalServer, find_program
 from agents.app.models.choice import language_model, models_of_agents
+from agents.app.models.speech import SpeechModels, language_models_of, speech_models
+from agents.app.models.speech_settings import missing_for_speech
+from agents.app.models.turn_taking import turn_taking
 from agents.app.parts import C, S
 from agents.app.rooms.media import Media
 from agents.app.rooms.process_context import ProcessContext
 from agents.app.rooms.room_job import RoomJob
-from agents.app.settings import AppSettings
+from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import new_state, open_store, resume_state
 from agents.handoff import Call
 from agents.handoff.livekit_workarounds import connect
-from agents.testing import Clock, Conversation, Ids, ScriptedLLM, Step
+from agents.testing import Clock, Conversation, Ids, ScriptedLLM, Step, silence
 from rpc.gateway import cap_incoming
 from state.shared import SharedState, SqlStore
 
 FRIDAY = datetime.fromisoformat("2026-11-20T19:00")
-"""When a test takes place that names no time."""
+"""The default time of a test."""
 
 LIMIT_S = 60.0
 """How long anything in a room may take before the test fails, in seconds."""
+
+_RATE = 48_000
+"""The sample rate of a user's microphone, in hertz."""
+
+_PAUSE_S = 1.0
+"""The silence after a user's speech, in seconds."""
 
 
 class AppUnderTest(Generic[S, C]):
@@ -58,9 +68,10 @@ class AppUnderTest(Generic[S, C]):
         app: The application.
         folder: Where its database is.
         at: The initial time, in ISO 8601; without an offset in the application's time zone.
-        context: Replaces parts of the context, such as partners, by the test's doubles.
-        settings: Settings of the application's own, by name. The environment and ``.env`` do not
-            name its model, its database or its time.
+        context: Replaces parts of the context, such as clients of other services, by the test's
+            doubles.
+        settings: Settings by name. Model, database and time are never read from the environment or
+            ``.env``.
     """
 
     def __init__(
@@ -86,11 +97,11 @@ class AppUnderTest(Generic[S, C]):
 
     @property
     def clock(self) -> Clock:
-        """The clock; it advances when the test says so."""
+        """The clock; it advances only when the test advances it."""
         return self._clock_of(None)
 
     def another_context(self) -> C:
-        """Make another context on the same clock, as another process has it."""
+        """Make another context on the same clock, like that of another process."""
         return self._doubles(
             self.app.make_context(Environment(self.settings, self._clock_of, self._ids))
         )
@@ -110,7 +121,7 @@ class AppUnderTest(Generic[S, C]):
         return SharedState(state or self.state(), self.context, speaker=agent)
 
     def call(self, state: S | None = None, *, agent: str | None = None) -> Call[S, C]:
-        """Make a call about a state, as the console and rooms make it. Takes what ``shared`` takes."""
+        """Make a call as the console and rooms make it; arguments as for ``shared``."""
         return self.app.call(self.shared(state, agent=agent))
 
     def conversation(
@@ -143,7 +154,7 @@ class AppUnderTest(Generic[S, C]):
         return await resume_state(self.app, store, self.context, state_id)
 
     @asynccontextmanager
-    async def room(self, *script: Step) -> AsyncIterator["RoomUnderTest"]:
+    async def room(self, *script: Step, spoken: bool = False) -> AsyncIterator["RoomUnderTest"]:
         """Serve a room of a LiveKit server on this machine, and join it as its user.
 
         The room is served by this process, on this context and this database. Without the server's
@@ -151,6 +162,8 @@ class AppUnderTest(Generic[S, C]):
 
         Args:
             script: As ``conversation`` takes it; the greeting's included.
+            spoken: Whether the user has a microphone. The application's settings name the speech
+                models, such as the stand-ins of ``agents.testing.providers``.
         """
         server, name = _livekit_server(), f"room-{secrets.token_hex(8)}"
         job = f"AJ_{secrets.token_hex(6)}"
@@ -160,6 +173,7 @@ class AppUnderTest(Generic[S, C]):
         async with (
             self.store() as store,
             api.LiveKitAPI(address, server.api_key, server.api_secret) as service,
+            ClientSession() as http,
         ):
             process = ProcessContext(
                 app=self.app,
@@ -167,7 +181,7 @@ class AppUnderTest(Generic[S, C]):
                 store=store,
                 model=lambda: self._model(script),
                 models=lambda: {} if script else self._models(),
-                media=Media(None),
+                media=self._speech(http) if spoken else Media(None),
                 secret=secrets.token_hex(32),
                 grace_s=self.settings.grace,
                 agent=self.settings.agent_name,
@@ -178,7 +192,11 @@ class AppUnderTest(Generic[S, C]):
                 service.room,
                 name=name,
                 job=job,
-                metadata=JobMetadata.parse(f'{{"user": "{user}"}}', self.app.noun),
+                metadata=JobMetadata(
+                    user=user,
+                    channel="web_voice" if spoken else "web_text",
+                    noun=self.app.noun,
+                ),
             )
             room = RoomUnderTest(self.app.noun, self.app.prefix)
             running: asyncio.Task[Any] | None = None
@@ -190,7 +208,7 @@ class AppUnderTest(Generic[S, C]):
                     agent_room, server.url, _token(server, name, f"agent-{job}", agent=True)
                 )
                 running = asyncio.create_task(served.run())
-                await room.join(server.url, _token(server, name, user))
+                await room.join(server.url, _token(server, name, user), microphone=spoken)
                 yield room
             finally:
                 await room.leave()
@@ -210,6 +228,19 @@ class AppUnderTest(Generic[S, C]):
             ScriptedLLM(script) if script else language_model(self.app, self.context, self.settings)
         )
 
+    def _speech(self, http: ClientSession) -> Media:
+        if missing := missing_for_speech(self.settings):
+            pytest.fail(f"no speech: not set: {', '.join(missing)}")
+        models = language_models_of(self.app, self.context, self.settings)
+
+        def build() -> SpeechModels:
+            built = speech_models(self.settings, language_models=models, http=http)
+            if built is None:
+                raise SettingsFaults(["speech is not configured"])
+            return built
+
+        return Media(build, partial(turn_taking, self.settings))
+
     def _models(self) -> dict[str, LLM[Any]]:
         return models_of_agents(self.app, self.context, self.settings)
 
@@ -223,9 +254,10 @@ class RoomUnderTest:
         self.said: list[str] = []
         """The agents' words, oldest first."""
         self.notices: list[Mapping[str, Any]] = []
-        """The notices that it is, or is no longer, the user's turn."""
-        self._client = RoomClient(noun, prefix, self._tell)
-        self._happened = asyncio.Event()
+        """The turn notices, oldest first."""
+        self._client = RoomClient(noun, prefix, self._on_event)
+        self._changed = asyncio.Event()
+        self._microphone: rtc.AudioSource | None = None
 
     async def call(self, method: str, **fields: object) -> dict[str, Any]:
         """Call a method of the application's page.
@@ -240,13 +272,34 @@ class RoomUnderTest:
         reply = await self.call("say", text=text, key=secrets.token_hex(8))
         await self._turn(reply["turn"])
 
+    async def user_speaks(self, samples: bytes, rate: int) -> None:
+        """Say something aloud in a spoken call, and wait until it is the user's turn again.
+
+        Args:
+            samples: 16 bit samples of one channel.
+            rate: How many of them a second has.
+        """
+        if self._microphone is None:
+            pytest.fail("the user has no microphone: room(spoken=True)")
+        turn = self.notices[-1]["turn"]
+        resampler = rtc.AudioResampler(rate, _RATE)
+        sound = rtc.AudioFrame(samples, rate, 1, len(samples) // 2)
+        for frame in (*resampler.push(sound), *resampler.flush(), *silence(_PAUSE_S, rate=_RATE)):
+            await self._microphone.capture_frame(frame)
+        await self._turn(turn + 1)
+
     async def agent_says(self, text: str) -> None:
-        """Wait until an agent's words with this text in them have arrived, perhaps after the notice."""
+        """Wait until an agent has said this text, which may arrive after the turn notice."""
         await self._until(lambda: any(text in one for one in self.said), f'"{text}"')
 
-    async def join(self, url: str, token: str) -> None:
-        """Join the room and wait for the greeting."""
+    async def join(self, url: str, token: str, *, microphone: bool = False) -> None:
+        """Join the room, with a microphone or without, and wait for the greeting."""
         await connect(self._client.room, url, token)
+        if microphone:
+            self._microphone = rtc.AudioSource(_RATE, 1, queue_size_ms=100)
+            track = rtc.LocalAudioTrack.create_audio_track("microphone", self._microphone)
+            options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
+            await self._client.room.local_participant.publish_track(track, options)
         self._client.take_notices()
         self.hello = await self._client.meet()
         await self._turn(0)
@@ -254,13 +307,15 @@ class RoomUnderTest:
     async def leave(self) -> None:
         """Leave the room."""
         await self._client.leave()
+        if self._microphone is not None:
+            await self._microphone.aclose()
 
-    def _tell(self, event: ClientEvent) -> None:
+    def _on_event(self, event: ClientEvent) -> None:
         if isinstance(event, SaidText):
             self.said.append(event.text)
         elif isinstance(event, TurnNotice):
             self.notices.append(event.data)
-        self._happened.set()
+        self._changed.set()
 
     async def _turn(self, number: int) -> None:
         await self._until(
@@ -272,8 +327,8 @@ class RoomUnderTest:
         try:
             async with asyncio.timeout(LIMIT_S):
                 while not fact():
-                    self._happened.clear()
-                    await self._happened.wait()
+                    self._changed.clear()
+                    await self._changed.wait()
         except TimeoutError:
             pytest.fail(f"{what} did not come; said: {self.said}; notices: {self.notices}")
 
@@ -285,7 +340,7 @@ def fixture_of(
     context: Callable[[C], C] = lambda context: context,
     settings: Callable[[Path], Mapping[str, object]] = lambda folder: {},
 ) -> Any:
-    """Make a pytest fixture that gives each test an ``AppUnderTest`` of its own; assign it to its name.
+    """Make a pytest fixture that gives each test its own ``AppUnderTest``; assign it to a name.
 
     Args:
         app: The application.

@@ -14,10 +14,10 @@ from pathlib import Path
 from pydantic import JsonValue
 
 SHORTEST = 4
-"""Shorter texts occur everywhere in a file, so finding them proves nothing. In characters."""
+"""The shortest text that is searched for, in characters: shorter ones occur everywhere by chance."""
 
 LONG_ENOUGH = 7
-"""A telephone number with fewer digits is searched only with its country code."""
+"""The fewest digits of a telephone number that is searched for without its country code."""
 
 _CHUNK = 1 << 20
 _GAP = (
@@ -61,7 +61,7 @@ class Trace:
         return self.in_bytes(stored.encode(errors="replace").lower())
 
     def places(self, small: bytes) -> Iterator[tuple[int, int]]:
-        """Return where it occurs as a text of its own, in bytes in lower case as above."""
+        """Return where it occurs as a whole word, in bytes whose letters A to Z are in lower case."""
         for found in self._in_bytes.finditer(small):
             before, after = small[: found.start()][-1:], small[found.end() :][:1]
             if not _is_word_byte(before) and not _is_word_byte(after):
@@ -110,13 +110,13 @@ def found_in_files(files: Iterable[Path], traces: Sequence[Trace]) -> Mapping[Tr
 def overwritten(path: Path, traces: Sequence[Trace]) -> int:
     """Overwrite every trace in a text file with asterisks; returns how many there were.
 
-    The file keeps its length and position, so that a program that appends to it is not disturbed.
+    The file keeps its length and its inode, so that another program can go on appending to it.
 
     Raises:
         OSError: It cannot be read or written.
     """
     small = path.read_bytes().lower()
-    places = _joined(place for trace in traces for place in trace.places(small))
+    places = _merged(place for trace in traces for place in trace.places(small))
     if places:
         with path.open("r+b") as file:
             for start, end in places:
@@ -128,7 +128,7 @@ def overwritten(path: Path, traces: Sequence[Trace]) -> int:
 def parts_of_number(number: str) -> tuple[str, str]:
     """Return the country code and the rest of a telephone number in E.164.
 
-    One that no country has is its own rest.
+    For an invalid number the country code is empty.
     """
     import phonenumbers
 
@@ -139,13 +139,13 @@ def parts_of_number(number: str) -> tuple[str, str]:
     return str(parsed.country_code), phonenumbers.national_significant_number(parsed)
 
 
-def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    joined: list[tuple[int, int]] = []
+def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
     for start, end in sorted(places):
-        if joined and start <= joined[-1][1]:
-            start, end = joined[-1][0], max(end, joined.pop()[1])
-        joined.append((start, end))
-    return joined
+        if merged and start <= merged[-1][1]:
+            start, end = merged[-1][0], max(end, merged.pop()[1])
+        merged.append((start, end))
+    return merged
 
 
 def _pieces(path: Path, overlap: int) -> Iterator[bytes]:
@@ -158,7 +158,7 @@ def _pieces(path: Path, overlap: int) -> Iterator[bytes]:
 
 
 def _forms(text: str) -> set[bytes]:
-    """Return every form in which a text may be stored: in any case, and with either JSON escaping."""
+    """Return every form in which a text may be stored: upper and lower case, with and without JSON escapes."""
     cased = {text, text.lower(), text.upper(), text.title()}
     written = cased | {
         json.dumps(form, ensure_ascii=ascii_only)[1:-1]

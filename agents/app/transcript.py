@@ -1,11 +1,11 @@
 """Stores the transcript of a call in the database, beside the state's journal.
 
-What a client sends with ``say`` is stored before the call hears it: what is not stored is not
-heard. Speech and chat messages are heard at once and stored afterwards, and the rest of a turn when
-it is over, by the journal's own thread: no conversation waits for it or fails with it. What a tool
-did to the state is in the journal. Timestamps are the machine's own, also if the application's clock
-was set, so that entries can expire; the order of entries is the order in which they were written,
-whatever their timestamps say.
+A message that a client sends with ``say`` is stored before the call hears it; if it cannot be stored,
+it is not heard. Speech and chat messages are heard at once and stored afterwards. The rest of a turn
+is stored when the turn is over. The journal's thread writes: no conversation waits for it or fails
+with it. A tool's changes are in the journal. Timestamps are those of the machine's clock, even if the
+application's clock was set, so that entries can expire. Entries are in the order of their writing,
+whatever their timestamps.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ USER, SYSTEM = "user", "system"
 """The author of the user's entries, and of entries that are not words; the values are stored."""
 
 _USER_BEFORE = "guest"
-"""What earlier releases stored for the user."""
+"""The author of the user's entries in earlier releases."""
 
 _MOST_UNWRITTEN = 1000
 
@@ -50,10 +50,11 @@ _MARK_LENGTH = 16
 """Letters of the random mark by which a stored message is found again: 75 bits."""
 
 RECHECK_S = 0.5
-"""How long to wait before the database is asked again whether a write was stored, in seconds."""
+"""How long to wait before the next query whether a write was stored, in seconds."""
 
 CLOCK_TRUSTED_AFTER = timedelta(days=1)
-"""How old a transcript has to be by the present clock before it shows that the clock is right."""
+"""How old a transcript must be for the ages of others to be measured from it, so that a clock that
+has jumped forward deletes none."""
 
 
 class MomentKind(StrEnum):
@@ -62,9 +63,8 @@ class MomentKind(StrEnum):
     CALL_STARTED = "began"
     USER_WORDS = "heard"
     USER_SPOKE = "spoke"
-    """The user said something, whether or not the words are stored; with the mark by which a
-    message that was stored before it was heard is found again. Of several entries of one turn the
-    last counts, as for the words."""
+    """The user said something, whether or not the words are stored. The text is the mark of a message
+    that was stored before it was heard. The last of several entries of one turn counts."""
     ALL_ANSWERED = "answered"
     """Every message of the user so far has its reply."""
     CLIENT_KEY = "keyed"
@@ -104,7 +104,7 @@ class ClientMessage:
         input."""
 
     def withdraw(self) -> bool:
-        """Withdraw the message; returns whether its write had not begun, so that it will not be heard."""
+        """Withdraw the message if its write has not begun; returns whether it was withdrawn."""
         if withdrawn := self.gate.withdraw():
             self.failed(NotStored("the database is busy"))
         return withdrawn
@@ -127,8 +127,8 @@ class CallRecord:
 
     Args:
         call: The call, before anything is said in it.
-        words: Whether what is said is stored. When a call took place, how often the user spoke and
-            what the models cost is stored in any case.
+        words: Whether the words of user and agents are stored. The time of the call, the number of
+            the user's turns and the cost of the models are stored in any case.
         now: Returns the present time, aware.
         lost: Called when another process has the state, or its user was erased: nothing more is
             stored.
@@ -152,15 +152,15 @@ class CallRecord:
         self._unwritten: list[Moment] = []
         self._to_store: list[ClientMessage] = []
         """Messages to be stored and then heard, in the order of arrival."""
-        self._to_tell: list[tuple[ClientMessage, int]] = []
-        """Messages heard under another turn than they were stored with, and that turn: confirmed
-        once it is stored."""
+        self._unconfirmed: list[tuple[ClientMessage, int]] = []
+        """Messages that were heard in another turn than they were stored with, and that turn; they are
+        confirmed once the turn is stored."""
         self._stored = 0
-        """The turn of the message that was stored before it was heard."""
+        """The turn of the last message that was stored before it was heard."""
         self._closing = False
-        self._due = False
-        self._soon: asyncio.Handle | None = None
-        self._under_way: asyncio.Future[None] | None = None
+        self._write_due = False
+        self._scheduled: asyncio.Handle | None = None
+        self._writing: asyncio.Future[None] | None = None
         self._dropping: asyncio.Task[None] | None = None
         self._given_up = False
         self._warned = False
@@ -168,12 +168,12 @@ class CallRecord:
         self._note(call.turn, MomentKind.CALL_STARTED, SYSTEM, channel)
         if call.turn == 0:
             self._note_answered(0)
-        self._leave = call.subscribe(self._tell)
+        self._unsubscribe = call.subscribe(self._on_event)
 
     @property
     def idle(self) -> bool:
         """Whether no write is pending or under way."""
-        return self._soon is None and self._under_way is None
+        return self._scheduled is None and self._writing is None
 
     def drop_older_than(
         self, days: int, also: Callable[[datetime], object] = lambda before: None
@@ -186,7 +186,7 @@ class CallRecord:
 
         Args:
             days: How old they are.
-            also: Deletes what is kept as long, from before a time; called in a thread.
+            also: Deletes other data from before a time that is kept as long; called in a thread.
         """
         self._dropping = asyncio.create_task(self._drop(timedelta(days=days), also))
 
@@ -220,19 +220,19 @@ class CallRecord:
         return message
 
     async def aclose(self) -> None:
-        """Write what is pending, and wait until that has succeeded or failed."""
-        self._leave()
+        """Write the pending entries, and wait until that has succeeded or failed."""
+        self._unsubscribe()
         self._closing = True
         self._write()
         await self._wait_until_idle()
         if self._dropping is not None:
             await asyncio.wait((self._dropping,))
 
-    def _tell(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         match event:
             case Heard():
                 self._hear(event)
-                self._write()  # a job that continues a broken call counts its turns from here
+                self._write()  # a job that continues an interrupted call counts turns from here
             case Said():
                 kind = MomentKind.INTERRUPTED if event.interrupted else MomentKind.AGENT_WORDS
                 self._say(event.turn, kind, event.agent, event.text)
@@ -264,9 +264,9 @@ class CallRecord:
             self._note(turn, kind, who, self.kept(text))
 
     def kept(self, text: str) -> str:
-        """Return words as they are kept."""
-        # The user's words are redacted already; a model may know what must not be stored from
-        # elsewhere.
+        """Return words as they are stored."""
+        # The user's words were redacted before. An agent's words may repeat sensitive text that its
+        # model has from another source.
         return self._call.policy.redact_output(clean(text, lines=True))
 
     def _note(self, turn: int, kind: MomentKind, who: str, text: str) -> None:
@@ -278,29 +278,31 @@ class CallRecord:
         if self._words:
             texts[MomentKind.USER_WORDS] = self.kept(message.words)
         if message.key is not None:
-            texts[MomentKind.CLIENT_KEY] = _keyed(message.key, message.digest, message.number)
+            texts[MomentKind.CLIENT_KEY] = _client_key_json(
+                message.key, message.digest, message.number
+            )
         for kind, text in texts.items():
             yield Moment(message.number, kind.value, USER, text, self._now(), message.gate)
 
     def _write(self) -> None:
         """Schedule a write for the next tick of the event loop, to batch the entries of one tick."""
-        self._due = bool(self._unwritten or self._to_store)
-        if self._due and self._soon is None:
-            self._soon = asyncio.get_running_loop().call_soon(self._go_on)
+        self._write_due = bool(self._unwritten or self._to_store)
+        if self._write_due and self._scheduled is None:
+            self._scheduled = asyncio.get_running_loop().call_soon(self._write_batch)
 
     async def _wait_until_idle(self) -> None:
         while not self.idle:
-            if self._under_way is not None:
-                await asyncio.wait((self._under_way,))
+            if self._writing is not None:
+                await asyncio.wait((self._writing,))
             else:
                 await asyncio.sleep(0)
 
-    def _go_on(self) -> None:
-        """Write what is due, one transaction after the other, so that entries keep their order."""
-        self._soon = None
-        if not self._due or self._under_way is not None:
+    def _write_batch(self) -> None:
+        """Write the pending entries; one transaction at a time keeps their order."""
+        self._scheduled = None
+        if not self._write_due or self._writing is not None:
             return
-        self._due = False
+        self._write_due = False
         messages = [message for message in self._to_store if not message.turn.done()]
         self._to_store.clear()
         moments = [*self._unwritten]
@@ -309,27 +311,31 @@ class CallRecord:
             moments += self._moments_of(message)
         if not moments:
             return
-        writing = _Writing(len(self._unwritten), len(self._to_tell), messages)
-        self._under_way = self._store.record(self._call.shared.state_id, *moments)
-        self._under_way.add_done_callback(lambda done: self._written(writing, done))
+        writing = _Writing(len(self._unwritten), len(self._unconfirmed), messages)
+        self._writing = self._store.record(self._call.shared.state_id, *moments)
+        self._writing.add_done_callback(lambda done: self._written(writing, done))
 
     def _written(self, writing: "_Writing", done: "asyncio.Future[None]") -> None:
-        self._under_way = None
+        self._writing = None
         fault = None if done.cancelled() else done.exception()
-        if isinstance(fault, OutcomeUnknown) and not writing.looked_for:
+        if isinstance(fault, OutcomeUnknown) and not writing.searched:
             if any(message.gate.begun for message in writing.messages):
-                looking = replace(writing, looked_for=True)
-                self._under_way = asyncio.ensure_future(self._find_out(writing))
-                self._under_way.add_done_callback(lambda done: self._written(looking, done))
+                searching = replace(writing, searched=True)
+                self._writing = asyncio.ensure_future(self._find_write(writing))
+                self._writing.add_done_callback(lambda done: self._written(searching, done))
                 return
         if isinstance(fault, TakenOver):
             self._given_up = True
             self._lost()
             self._unwritten.clear()
-            for message in (*writing.messages, *self._to_store, *(one for one, _ in self._to_tell)):
+            for message in (
+                *writing.messages,
+                *self._to_store,
+                *(one for one, _ in self._unconfirmed),
+            ):
                 message.failed(fault)
             self._to_store.clear()
-            self._to_tell.clear()
+            self._unconfirmed.clear()
         elif fault is not None:
             for message in writing.messages:
                 message.failed(fault)
@@ -337,14 +343,14 @@ class CallRecord:
             self._warn_once(fault)
         else:
             del self._unwritten[: writing.known]
-            for message, turn in self._to_tell[: writing.told]:
+            for message, turn in self._unconfirmed[: writing.confirmed]:
                 message.heard(turn)
-            del self._to_tell[: writing.told]
+            del self._unconfirmed[: writing.confirmed]
             for message in writing.messages:
                 self._hear_stored(message)
-        self._due = self._due or bool(self._to_store)
+        self._write_due = self._write_due or bool(self._to_store)
         if fault is None or self._to_store:
-            self._go_on()
+            self._write_batch()
 
     def _hear_stored(self, message: ClientMessage) -> None:
         if not message.gate.begun:
@@ -352,24 +358,27 @@ class CallRecord:
         call, self._stored = self._call, message.number
         if not call.listening:
             if call.ended == "agent_ended":
-                self._note_answered(message.number)  # the call had ended before
+                self._note_answered(message.number)  # no reply follows after the end
                 message.heard(None)
-            else:  # another agent continues the call and answers it; the same key has its turn there
+            else:  # another agent continues the call and answers; a retry with the key finds the turn
                 message.failed(OutcomeUnknown())
             return
         turn = call.accept_user_input(message.words, message.number)
         if turn == message.number:
             message.heard(turn)
-        else:  # another message was heard meanwhile and has its number
+        else:  # another message was heard meanwhile, and took its number
             if message.key is not None:
                 self._note(
-                    turn, MomentKind.CLIENT_KEY, USER, _keyed(message.key, message.digest, turn)
+                    turn,
+                    MomentKind.CLIENT_KEY,
+                    USER,
+                    _client_key_json(message.key, message.digest, turn),
                 )
-            self._to_tell.append((message, turn))
+            self._unconfirmed.append((message, turn))
             self._write()
 
-    async def _find_out(self, writing: "_Writing") -> None:
-        """Determine whether a write that the database has not confirmed was stored.
+    async def _find_write(self, writing: "_Writing") -> None:
+        """Find out whether a write that the database has not confirmed was stored.
 
         Raises:
             NotStored: It was not stored.
@@ -413,18 +422,18 @@ class _Writing:
 
     Args:
         known: How many of the pending entries it holds.
-        told: How many messages are confirmed when it is done.
+        confirmed: How many messages are confirmed when it is done.
         messages: The messages that are heard when it is done.
-        looked_for: Whether the database has been asked for it.
+        searched: Whether the database was searched for it.
     """
 
     known: int
-    told: int
+    confirmed: int
     messages: Sequence[ClientMessage]
-    looked_for: bool = False
+    searched: bool = False
 
 
-def _keyed(key: str, digest: str, turn: int) -> str:
+def _client_key_json(key: str, digest: str, turn: int) -> str:
     from rpc.page import Spoken
 
     return json.dumps(asdict(Spoken(key, digest, turn)))
@@ -435,7 +444,7 @@ class StoredCall:
     """The transcript of one call.
 
     Args:
-        words: What the user and the agents said, in order.
+        words: The words of the user and the agents, in order.
         spent: The costs, each with its turn.
         ended: Why the call ended, if stored.
     """
@@ -483,7 +492,7 @@ def is_users(moment: Moment) -> bool:
 def transcript_data(
     calls: Sequence[StoredCall], zone: tzinfo | None, user: str
 ) -> dict[str, JsonValue]:
-    """Return transcripts as JSON: what was said, and the cost of each call and turn.
+    """Return transcripts as JSON: the words, and the cost of each call and turn.
 
     Args:
         calls: A state's calls.

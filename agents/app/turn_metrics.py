@@ -1,8 +1,8 @@
 """Prometheus histograms of the turns in all of a worker's job processes.
 
-Every call has a process of its own. In the multiprocess mode of ``prometheus_client``, which
-livekit-agents 1.8.9 offers, each process leaves a file behind that every scrape reads, for as long
-as the worker runs. Here processes send their turns to the worker, which counts them.
+Every call has a process of its own. The multiprocess mode of ``prometheus_client``, which
+livekit-agents 1.8.9 offers, would leave a file for each process, and every scrape would read all of
+them. So here the processes send their turns to the worker by a socket, and the worker counts them.
 """
 
 import json
@@ -30,12 +30,12 @@ PARTS: Mapping[str, str] = {
     "tts": "From the first word of the answer to its first sound",
     "total": "From the end of the user's speech to the first sound of the answer",
 }
-"""The histograms, and what they measure."""
+"""The histograms, by name, with their descriptions."""
 
 _BUCKETS_S = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 _ADDRESS = "AGENTS_APP_TURN_METRICS"
-"""The environment variable by which job processes know the worker's socket."""
+"""The environment variable with the path of the worker's socket, for its job processes."""
 
 _LARGEST = 4096
 
@@ -50,7 +50,7 @@ def _histograms(prefix: str) -> dict[str, Histogram]:
 
 @contextmanager
 def turns_counted(prefix: str) -> Iterator[None]:
-    """Count the turns of this worker's job processes for a while.
+    """Count the turns of this worker's job processes within a context.
 
     Args:
         prefix: The application's prefix, which begins the names of the histograms.
@@ -88,9 +88,9 @@ def _count(receiver: socket.socket, histograms: Mapping[str, Histogram]) -> None
 
 
 def report_turn(latency: Latency) -> None:
-    """Send the times of a turn to the worker, if it counts them. Never waits."""
+    """Send the latency of a turn to the worker, if it counts turns. Never blocks."""
     if (path := os.environ.get(_ADDRESS)) is not None:
-        with suppress(OSError):  # the worker is going, or has more to read than it can
+        with suppress(OSError):  # the worker is shutting down, or its socket buffer is full
             _send(path, json.dumps(latency.parts).encode())
 
 

@@ -52,16 +52,16 @@ class Words:
         not_set_up: The call cannot be served.
         too_long: A message was too long.
         recorded: The call is recorded; said before it is.
-        not_recorded: Answers a user who does not want that.
+        not_recorded: Answers a user who refuses the recording.
         is_recorded: Answers a user who asks whether the call is recorded, if it is.
-        is_not_recorded: The same, if it is not.
+        is_not_recorded: Answers them if it is not.
         a_person: The caller's words when they press 0 on a telephone.
-        not_put_through: A caller who was to be put through to a person was not.
+        not_put_through: The caller could not be put through to a person.
         transfer_lost: A caller was being put through, or was talking to a person, when the agent
             was lost.
-        noted: Said after it once the wish is stored for staff.
-        take_or_leave: Asks the person who was called whether they take the caller.
-        taken: They do, and are connected.
+        noted: Said after ``not_put_through`` once the wish is stored for staff.
+        take_or_leave: Asks the person that was called whether they accept the caller.
+        taken: Tells the person that the caller is connected.
         caller_gone: Tells them that the caller has hung up.
         person_gone: Tells the caller that the person has hung up.
     """
@@ -97,10 +97,10 @@ class Words:
 
 
 def may_be_missing(messages: Sequence[str]) -> str:
-    """Ask whether something of what the user said is missing, by name.
+    """Ask whether any of the user's messages was missed, and quote them.
 
     Args:
-        messages: What they said, one text each; an empty one when it was not kept.
+        messages: The messages, one text each; an empty text for one that was not kept.
 
     >>> may_be_missing(["a cola", "remove the salad"])
     'I am sorry, we were cut off while I was still at what you said last: "a cola" and "remove the salad". Please tell me if anything of it is missing.'

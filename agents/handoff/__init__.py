@@ -28,10 +28,11 @@ from agents.handoff.failures import ModelFailure, why_model_failed
 from agents.handoff.graph import BACK, Condition, Graph, GraphError, Handoff, dot, mermaid, outline
 from agents.handoff.model_requests import DATA_MARK
 from agents.handoff.policy import CallPolicy, PolicyError
-from agents.handoff.push_to_talk import MicrophoneMode, NoTurn, PushToTalk
 from agents.handoff.replies import Cost
 from agents.handoff.sessions import start_speech, start_text, stop, talk, turns_by
-from agents.handoff.speech import UNCLEAR
+from agents.handoff.speech.push_to_talk import MicrophoneMode, NoTurn, PushToTalk
+from agents.handoff.speech.redacting_stt import UNCLEAR
+from agents.handoff.speech.waiting_tone import TONE_AFTER_S
 from agents.handoff.tool_use import STILL_RUNNING
 from agents.handoff.tools import (
     Action,
@@ -47,6 +48,7 @@ from agents.handoff.tools import (
 )
 
 __all__ = [
+    "TONE_AFTER_S",
     "BACK",
     "DATA_MARK",
     "STILL_RUNNING",

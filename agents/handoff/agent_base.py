@@ -28,7 +28,7 @@ _ToolCache: TypeAlias = tuple[
     list[LivekitTool],
     dict[tuple[tuple[Tool, ...] | None, frozenset[str]], tuple[list[LivekitTool], ToolGroups]],
 ]
-"""An agent's tools in its last request, and what it was offered of them: that depends only on its
+"""An agent's tools in its last request, and its selections of them: these depend only on its
 ``offers_now`` and on whether transfers are offered."""
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -74,9 +74,9 @@ class AgentBase(livekit_agents.Agent, Generic[S, C]):
     """Settings of its model requests, such as ``temperature``: the ``extra_kwargs`` of its model's
     ``chat``."""
     needs_answer: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Commands and actions, by ``op``, that need the user's answer first: refused in the turn in
-    which one of the tools listed has succeeded. One that lists itself is refused until the user has
-    spoken after it was first called with the same arguments."""
+    """Commands and actions, by ``op``, that need the user's answer first. Each is refused in the
+    turn in which one of its listed tools has succeeded. A tool that lists itself is refused until
+    the user has spoken after its first call with the same arguments."""
 
     _tool_cache: ClassVar[_ToolCache]
 
@@ -128,9 +128,9 @@ class AgentBase(livekit_agents.Agent, Generic[S, C]):
 
         Args:
             tools: The tools of the session.
-            offers: The agent's own that are offered; None for no tools at all.
+            offers: The agent's own tools that are offered; None for no tools at all.
             may_transfer: Whether transfers are offered.
-            may_go_back: Whether a way back is.
+            may_go_back: Whether a way back is offered.
         """
         transfers = self._transfers if may_transfer else frozenset()
         if not may_go_back:
@@ -165,7 +165,7 @@ class AgentBase(livekit_agents.Agent, Generic[S, C]):
 
 
 def faults_of_agent(agent: type[AgentBase[Any, Any]], transfers: Sequence[str]) -> Iterator[str]:
-    """Find what keeps an agent from being reached, from opening, or from using its tools."""
+    """Find the faults by which an agent cannot be reached, cannot open, or cannot use its tools."""
     own = ("name", "prompt", "opening")
     yield from (f"{agent.__name__} has no {what}" for what in own if not hasattr(agent, what))
     yield from _faults_of_prompt(agent)

@@ -16,7 +16,6 @@ from livekit.agents.voice import (
 from livekit.rtc import AudioFrame
 
 from agents.handoff.agent_base import AgentBase
-from agents.handoff.audio import SpeechOutput
 from agents.handoff.call_base import CallBase
 from agents.handoff.graph import Graph
 from agents.handoff.handoffs import Handoffs
@@ -28,9 +27,10 @@ from agents.handoff.livekit_workarounds import (
 )
 from agents.handoff.model_requests import ModelRequests
 from agents.handoff.policy import C, CallPolicy, S
-from agents.handoff.push_to_talk import PushToTalk
 from agents.handoff.replies import Replies, Spending
-from agents.handoff.speech import UserSpeech
+from agents.handoff.speech.push_to_talk import PushToTalk
+from agents.handoff.speech.speech_output import SpeechOutput
+from agents.handoff.speech.user_speech import UserSpeech
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.user_turns import UserTurns
 from state.shared import SharedState
@@ -45,7 +45,7 @@ class Call(CallBase[S, C]):
         shared: The state and the one way to change it.
         graph: The agents and the handoffs between them.
         policy: The application's decisions about its calls.
-        resumed: Whether it resumes an earlier conversation; by default, whether the state has been
+        resumed: Whether it resumes an earlier conversation; by default true if the state has been
             changed before.
         turn: The number of user messages before this call.
         preamble: Spoken once before anything else, and repeated with the next reply if it was
@@ -79,6 +79,7 @@ class Call(CallBase[S, C]):
         self.requests = ModelRequests(self, self.replies, self.turns)
         self.speech_output = SpeechOutput(self, self.replies)
         self.user_speech = UserSpeech(self, self.replies, self.turns, self.speech_output)
+        self.replies.speak_over_user_if(lambda: self.turns.written and self.user_speech.speaking)
         self.push_to_talk: PushToTalk | None = None
         """The turns that the user begins and ends by themselves; None in text, or before the session
         has started."""
@@ -136,8 +137,8 @@ class Call(CallBase[S, C]):
     def speak(self, words: str, *, about: str | None = None, version: int | None = None) -> None:
         """Have the active agent say a text verbatim, or the next agent if none is active right now.
 
-        ``Said`` tells when it has been said, with its topic and version, and whether the user
-        interrupted it: an application need not search what agents say.
+        ``Said`` reports when the text has been spoken, with its topic and version, and whether the
+        user interrupted it: an application need not search the agents' words.
 
         No model is requested. A session's own ``say`` needs a text-to-speech model where there is
         audio (livekit-agents 1.8.9); this takes the path of every other reply.
@@ -163,7 +164,7 @@ class Call(CallBase[S, C]):
         await self.turns.wait_for_turn()
 
     async def aclose(self) -> None:
-        """Cancel the call's background tasks; what the user has been told is stored first."""
+        """Cancel the call's background tasks, once it is stored which results the user was told."""
         await super().aclose()
         await self.slow_tools.aclose()
 

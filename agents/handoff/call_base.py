@@ -86,7 +86,7 @@ class ActiveAgent:
 
     @property
     def trail(self) -> tuple[str, ...]:
-        """Where ways back lead from the active agent: the agents that handed over, the last one last."""
+        """The agents that handed over, the latest last: a way back leads to the latest."""
         arrival = self.arrival
         known = (arrival.trail if arrival is not None else None) or ()
         trail = [name for name in known if name in self._agents]
@@ -152,7 +152,7 @@ class ActiveAgent:
         self._correcting += 1
 
     def correction_ended(self) -> None:
-        """Count it no longer."""
+        """Count a correction as ended."""
         self._correcting -= 1
 
     def refused(self, refusal: Refused | None) -> None:

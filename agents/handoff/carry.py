@@ -29,9 +29,9 @@ def nothing() -> Carry:
 def digest() -> Carry:
     """Carry the user's last message only; the state's digest says the rest. The default.
 
-    Earlier unanswered messages are carried too, unless a tool has acted on one of them alone. If a
-    reply was shown several messages, its tool calls cannot be attributed to one: all of them are
-    carried, with the tools' results.
+    Earlier unanswered messages are carried too, except a single one that a tool has acted on. If a
+    reply was shown several messages, its tool calls cannot be attributed to one: all the messages
+    are carried, with the tools' results.
     """
 
     def carry(items: Sequence[ChatItem]) -> list[ChatItem]:
@@ -81,7 +81,7 @@ def unanswered(items: Sequence[ChatItem]) -> list[int]:
     A reply to several messages that was interrupted, or that stopped to call tools, answers none of
     them: its words cannot be attributed to one. A single message is answered by any reply.
     """
-    # From the end: all before the last reply that came to its end is answered, and a history is long.
+    # From the end: everything before the last complete reply is answered, and a history is long.
     start = next((at + 1 for at in range(len(items) - 1, -1, -1) if _ends(items, at)), 0)
     waiting: list[int] = []
     for at in range(start, len(items)):
@@ -105,12 +105,12 @@ def _ends(items: Sequence[ChatItem], at: int) -> bool:
 
 
 def is_note(item: ChatItem) -> bool:
-    """Whether a message is a note rather than something an agent said."""
+    """Whether a message is a note and not an agent's words."""
     return _is_message(item, "assistant") and _NOTE.fullmatch(item.text_content or "") is not None
 
 
 def note(name: str, text: str) -> ChatMessage:
-    """Make a message of something a model is told and no one has said, such as a tool's result.
+    """Make a message that no one has spoken, to tell a model something, such as a tool's result.
 
     >>> note("ask_rate", "A night is 120 euros.").text_content
     '(ask_rate: A night is 120 euros.)'

@@ -184,11 +184,11 @@ class Latency:
         turn: The number of the turn.
         agent: The agent that had the last word.
         transcript: From the end of the user's speech, or from ``end_turn``, to its final transcript.
-        endpointing: From the transcript to the end of the turn: how long it could have gone on.
+        endpointing: From the transcript to the end of the turn: the wait for further speech.
         llm: From the end of the turn to the first word of the answer; tools and handoffs before it
             are part of it.
         tts: From the first word to the first sound.
-        total: The sum: from the end of speech to the first sound. For what was written it begins
+        total: The sum: from the end of speech to the first sound. For a written message it begins
             with the message, and without audio it ends with the first word.
     """
 
@@ -228,7 +228,7 @@ class TurnClock:
         self._sound: float | None = None
 
     def speech_ended(self, ago_s: float = 0.0) -> None:
-        """The user has stopped speaking, so many seconds ago."""
+        """The user stopped speaking ``ago_s`` seconds ago."""
         self._speech_ended = _now() - max(0.0, ago_s)
 
     def transcribed(self) -> None:
@@ -257,7 +257,7 @@ class TurnClock:
             self._sound = _now()
 
     def finished(self, turn: int, agent: str) -> Latency | None:
-        """Return where the time went, once for each answer."""
+        """Return the times of an answer's parts, once for each answer."""
         begin, accepted, word, sound = self._begin, self._accepted, self._word, self._sound
         transcript, endpointing = self._spoken or (None, None)
         self._begin = self._accepted = self._word = self._sound = self._spoken = None

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import re
 import weakref
 from collections.abc import Coroutine
 from types import TracebackType
@@ -26,7 +27,7 @@ _POLL_S = 0.05
 
 
 class Abandoned(StateError):
-    """Work that had been abandoned asked for a change."""
+    """Abandoned work tried to change the state."""
 
     code = "given_up"
 
@@ -347,6 +348,24 @@ _CODES = {
 """Error codes of OpenAI-compatible servers that say more than the HTTP status."""
 
 
+_STATUS_IN_TEXT = re.compile(r"'status_code': (\d{3})\b")
+"""livekit's plugin for Cartesia (1.8.9) has the status of a refusal only in the text of its error."""
+
+
+def status_of(error: BaseException) -> int | None:
+    """Return the HTTP status with which a model was refused, if it was.
+
+    >>> status_of(APIError("Cartesia returned error: {'error': 'x', 'status_code': 404}"))
+    404
+    """
+    for one in _causes(error):
+        if isinstance(one, APIStatusError) and one.status_code > 0:
+            return one.status_code
+        if isinstance(one, APIError) and (found := _STATUS_IN_TEXT.search(one.message)):
+            return int(found[1])
+    return None
+
+
 def why_model_failed(error: BaseException) -> str:
     """Say why a model failed, for the log, without the conversation or the key.
 
@@ -363,6 +382,8 @@ def why_model_failed(error: BaseException) -> str:
             return one.message
         if isinstance(one, APIStatusError) and one.status_code > 0:
             return f"{_why_refused(one)} ({one.status_code})"
+    if (status := status_of(error)) is not None:
+        return f"{_why_status(status)} ({status})"
     if any(isinstance(one, TimeoutError | APITimeoutError) for one in chain):
         return "it did not answer in time"
     kind = type(chain[-1]).__name__
@@ -375,8 +396,12 @@ def _why_refused(error: APIStatusError) -> str:
     code = error.body.get("code") if isinstance(error.body, dict) else None
     if isinstance(code, str) and code in _CODES:
         return _CODES[code]
-    at_fault = "server error" if error.status_code >= 500 else "it rejected the request"
-    return _STATUS.get(error.status_code, at_fault)
+    return _why_status(error.status_code)
+
+
+def _why_status(status: int) -> str:
+    at_fault = "server error" if status >= 500 else "it rejected the request"
+    return _STATUS.get(status, at_fault)
 
 
 def _causes(error: BaseException) -> list[BaseException]:

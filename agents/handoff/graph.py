@@ -52,8 +52,8 @@ class Handoff(Generic[S]):
         condition: A condition on the state; if it does not hold, the handoff is refused with its reason.
         satisfied_by: Commands that can satisfy the condition; the source must offer one of them.
         carry: The context policy: which part of the conversation the target starts with.
-        arguments: A pydantic model of what the source's model tells the target when it hands over.
-            Its fields are the arguments of the transfer tool; the target is shown them once.
+        arguments: A pydantic model of the data that the source's model passes to the target. Its
+            fields are the arguments of the transfer tool; the target is shown them once.
     """
 
     source: str
@@ -83,7 +83,7 @@ class Graph(Generic[S]):
     """The agents of a call and the handoffs between them.
 
     Args:
-        agents: The classes, each with a unique name; ``back`` is no agent's.
+        agents: The classes, each with a unique name; ``back`` is reserved.
         handoffs: The edges.
         start: The name of the agent that opens a call.
 
@@ -170,6 +170,8 @@ class Graph(Generic[S]):
             if (handoff.source, handoff.target) in seen:
                 faults.append(f"{edge}: declared twice")
             seen.add((handoff.source, handoff.target))
+            if not handoff.when.strip():
+                faults.append(f"{edge}: its when is empty: tell the model when to hand over")
             if not isinstance(handoff.satisfied_by, Sequence) or isinstance(
                 handoff.satisfied_by, str
             ):
@@ -227,7 +229,7 @@ _FORMS = {
 
 
 def _strange(name: str, given: object, fits: Callable[[object], bool]) -> Iterator[str]:
-    """Find what is no agent's class or no handoff between names."""
+    """Find the objects that are no agent class, or no handoff between names."""
     if not isinstance(given, Sequence) or isinstance(given, str):
         yield f"{name} is not a tuple: {shorten(describe_tool(given), 80)}"
         return

@@ -109,12 +109,13 @@ class Handoffs:
         """
         active = self._call.active
         async with self._tools.final_tools_lock:
+            self._replies.decides_transfer(context.speech_handle)
             allow_interruptions(context, allow=False)
             try:
                 return await self._decide(
                     handoff, raw, context.function_call.call_id, context.speech_handle
                 )
-            # The application's condition, carry and agent run in it: the model is told what they raise.
+            # Deciding runs the application's condition, carry and agent: the model is told of errors.
             except (Exception, asyncio.CancelledError) as error:
                 if active.pending is None:
                     allow_interruptions(context, allow=True)
@@ -172,7 +173,7 @@ class Handoffs:
             return agent
 
     def _destination(self, handoff: Handoff[Any]) -> tuple[str, tuple[str, ...]]:
-        """Return the agent that a handoff leads to, and where ways back lead from there.
+        """Return the agent that a handoff leads to, and the trail of ways back from that agent.
 
         Raises:
             NoWayBack: It leads back, and no agent has handed the user over.
@@ -207,7 +208,7 @@ class Handoffs:
             event.cancel_tool_reply()  # one reply: the next agent's
             if pending is not None:
                 pending.accepted = True
-                # Once livekit has begun to change agents, which it does after this event.
+                # Called once livekit has begun to change agents, which it does after this event.
                 asyncio.get_running_loop().call_soon(
                     on_failed_start, self._call.session, self._not_started
                 )

@@ -55,7 +55,7 @@ def event_handler(handle: Callable[[E], None]) -> Callable[[E], None]:
 
 
 def is_cancelled(error: BaseException) -> bool:
-    """Whether the current task is being cancelled, not only something it awaited."""
+    """Whether the current task is being cancelled, and not only an operation that it awaited."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
@@ -64,7 +64,7 @@ async def connect(room: Room, url: str, token: str) -> None:
     """Connect to a room; when cancelled, leave it before the cancellation goes on.
 
     livekit's native side waits 15 s for the end of a ``Room.connect`` that was cancelled, and then has
-    the process terminated (livekit/python-sdks issue 784, SIGTERM). So the connection is made to its end.
+    the process terminated (livekit/python-sdks issue 784, SIGTERM). So the connection is completed first.
 
     Raises:
         ConnectError: The connection failed.
@@ -119,10 +119,10 @@ def on_failed_start(session: AgentSession[Any], callback: Callable[[], None]) ->
 
 
 def name_in_transcriptions(session: AgentSession[Any], agent: str) -> None:
-    """Send an agent's name with the transcription of what is said from now on in a room.
+    """Send an agent's name with the transcriptions of its words from now on in a room.
 
-    livekit-agents 1.8.9 has no option for attributes of its ``lk.transcription`` streams. Those of
-    the participant come by another way, so they may arrive before or after the words.
+    livekit-agents 1.8.9 has no option for attributes of its ``lk.transcription`` streams. The
+    participant's attributes are sent separately, and may arrive before or after the words.
     """
     output = getattr(session._room_io, "_agent_tr_output", None)
     for stream in vars(output or object).get("_ParticipantTranscriptionOutput__outputs", ()):
@@ -204,7 +204,7 @@ def add_user_message(session: AgentSession[Any], text: str) -> None:
 
 
 class SteadyRateDetector(SpeakingRateDetector):
-    """Takes speech to be equally fast wherever there is sound.
+    """Assumes a steady speaking rate wherever there is sound.
 
     livekit-agents 1.8.9 estimates how fast each tenth of a second is spoken, to show the words in
     time. For six seconds of audio that takes 0.18 s of processor time, in one piece if the provider
@@ -276,18 +276,38 @@ class CallSession(AgentSession[U]):
 
     tap_output: Callable[[AudioOutput], AudioOutput] | None = None
     """Wraps the audio output, which livekit sets while the session starts."""
+    wrap_tail: Callable[[AudioOutput], AudioOutput] | None = None
+    """Wraps the output at the end of the chain of audio outputs."""
     on_playback_finished: Callable[[PlaybackFinishedEvent], None] | None = None
     """Called when a reply was played or interrupted, before livekit reads the event."""
+    _tail: AudioOutput | None = None
 
     def _on_audio_output_changed(self) -> None:
         output = self.output.audio
         if output is not None:
             show_words_steadily(output)
+        if self.wrap_tail is not None and output is not None:
+            output = self._with_tail(output, self.wrap_tail)
         if self.tap_output is not None and output is not None:
             self.output._audio_sink = output = self.tap_output(output)
         if self.on_playback_finished is not None and output is not None:
             output.on("playback_finished", event_handler(self.on_playback_finished))
         super()._on_audio_output_changed()
+
+    def _with_tail(
+        self, output: AudioOutput, wrap: Callable[[AudioOutput], AudioOutput]
+    ) -> AudioOutput:
+        tail = output
+        while tail.next_in_chain is not None:
+            tail = tail.next_in_chain
+        if tail is self._tail:  # wrapped already
+            return output
+        self._tail = tail
+        if tail is output:
+            self.output._audio_sink = output = wrap(tail)
+        else:
+            self.output.replace_audio_tail(wrap(tail))
+        return output
 
     @property
     def usage(self) -> AgentSessionUsage:

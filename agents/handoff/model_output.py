@@ -28,7 +28,7 @@ system message: they are then sent as a user message."""
 
 
 def replace_lone_surrogates(text: str) -> str:
-    r"""Replace lone surrogates: no provider could be sent them, nor anything after them.
+    r"""Replace lone surrogates: a request that holds one cannot be sent to any provider.
 
     >>> replace_lone_surrogates("half an emoji: \ud83d!")
     'half an emoji: \ufffd!'

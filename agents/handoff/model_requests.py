@@ -56,9 +56,9 @@ class ModelRequests:
             self._turns.clock.word()
             yield text
             return
-        # Yielded with the reply's own first words, never before: a reply that says something and
-        # then calls tools or is interrupted would count as an answer to messages it has not acted
-        # on.
+        # The preamble is yielded with the reply's own first words, never before: a reply that has
+        # spoken and then calls tools or is interrupted would count as an answer to messages it has
+        # not acted on.
         preamble = f"{replies.preamble} ".lstrip()
         reply = replies.start(agent.name)
         redact = _named("policy.redact_output", call.policy.redact_output)
@@ -153,7 +153,7 @@ class ModelRequests:
             retryable = isinstance(error, APIError) and error.retryable
             return retryable and failed < max_retries and turns.turn == turn
 
-        # One limit for all attempts: what counts is how long the user hears nothing.
+        # One limit for all attempts: it limits how long the user hears nothing.
         async with call.time_limits.idle_timeout(call.policy.think_limit_s) as idle:
             while True:
                 arrived = False
@@ -203,11 +203,11 @@ class ModelRequests:
 
 
 class _FunctionFailed(Exception):
-    """A function of the application's raised an exception; the message names the function."""
+    """An application's function raised an exception; the message names the function."""
 
 
 def _named(what: str, function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Return a function whose exceptions name it; ``str`` as it is, which redacts nothing."""
+    """Wrap a function so that its exceptions name it; ``str``, which redacts nothing, stays."""
     same: object = function
     if same is str:
         return function
@@ -290,7 +290,7 @@ def replace_instructions(items: list[ChatItem], text: str) -> None:
     """Replace the agent's instructions in the items of one request; the history keeps its own."""
     for at, item in enumerate(items):
         if item.type == "message" and item.id == INSTRUCTIONS_MESSAGE_ID:
-            # What follows the text marks its end for a provider's prompt cache.
+            # The content after the text marks its end for a provider's prompt cache.
             items[at] = item.model_copy(update={"content": [text, *item.content[1:]]})
             return
     items.insert(0, ChatMessage(role="system", content=[text]))
@@ -299,9 +299,9 @@ def replace_instructions(items: list[ChatItem], text: str) -> None:
 def with_digest(items: list[ChatItem], digest: ChatMessage) -> ChatContext:
     """Insert the state's digest before the user's last messages.
 
-    Never as a system message: several providers turn one in mid-conversation into instructions
-    (livekit-agents 1.8.9 formatters for Anthropic, Google, Bedrock and Mistral). Never kept: the
-    items are this request's own copy.
+    The digest is no system message: several providers turn one in mid-conversation into
+    instructions (livekit-agents 1.8.9 formatters for Anthropic, Google, Bedrock and Mistral). The
+    history does not keep it: the items are this request's own copy.
     """
     at = next((i for i in range(len(items) - 1, -1, -1) if _is_user(items[i])), len(items))
     while 0 < at < len(items) and _is_user(items[at - 1]):

@@ -25,6 +25,9 @@ class PolicyError(ValueError):
 ANSWER_KINDS = ("open", "yes_no", "choice", "rating", "amount", "name", "contact")
 """The kinds of answer that clients know; the first is the default."""
 
+BACKCHANNELS = ("mhm", "mm", "mm-hm", "mm-hmm", "mmhmm", "hm", "hmm", "uh-huh", "aha", "ok", "okay")
+"""Words by which users show that they listen. "Yes" is none: it may be the answer to a question."""
+
 
 def hide_partial(text: str) -> str:
     """Show nothing of an interim transcript."""
@@ -36,14 +39,14 @@ class CallPolicy(Generic[S, C]):
     """How an application's calls behave; everything has a working default.
 
     Args:
-        digest: What every model request shows of the state: the names of fields, or a function that
-            takes state and version and renders it as short text, as data, in one line; several lines
+        digest: The part of the state that every model request shows: the names of fields, or a
+            function that takes state and version and returns one short line of data; several lines
             are joined by ``/``. By default only the version is shown.
         describe_result: Describes a change to the model that made it.
         expects: Returns the kind of answer an agent waits for; takes the state, the active agent and the
             last refusal. The kinds are ``open``, ``yes_no``, ``choice``, ``rating``, ``amount``,
             ``name`` and ``contact``; any other counts as ``open`` and is logged.
-        redact_input: Redacts what the user says or writes. By default card numbers and their
+        redact_input: Redacts the user's spoken and written words. By default card numbers and their
             security codes are redacted, also those told in several turns, by a
             ``state.privacy.Redactor`` of each call; ``str`` turns it off. Telephone numbers are
             kept: users give theirs so that it is stored.
@@ -58,10 +61,13 @@ class CallPolicy(Generic[S, C]):
         trouble: Said when the model fails or returns nothing.
         farewell: Said instead when the call ends after it.
         say_again: Said when the user was heard and not understood: when a speech-to-text model marks
-            a transcript as ``UNCLEAR`` or fails in an utterance, and when the process of the agent
-            dies in a push-to-talk turn.
+            a transcript as ``UNCLEAR``, fails in an utterance or returns no final transcript of it,
+            and when the process of the agent dies in a push-to-talk turn.
         cannot_hear: Said to the user when the speech-to-text model fails.
         cannot_speak: Shown to the user when the text-to-speech model fails.
+        backchannels: What users say to show that they listen. While an agent speaks, such words alone
+            neither interrupt it nor count as a message, unless its reply ends within 1.5 seconds:
+            then they may be an answer. Empty: all words interrupt.
         tool_limit_s: How long a tool may work, in seconds; its commit is not counted. Keep it below
             5: livekit-agents 1.8.9 waits five seconds for the tools of an interrupted reply, then
             goes on without their results.
@@ -70,11 +76,11 @@ class CallPolicy(Generic[S, C]):
             has just taken over cannot transfer while it opens, so it is one at most, unless the
             application makes an agent speak unasked.
         remembers: How many history items of the current agent its model is shown: messages, tool
-            calls and results. Older facts it knows from the digest.
+            calls and results. It knows older facts from the digest.
 
     Raises:
-        PolicyError: A canned sentence is blank, a limit is out of range, or ``digest`` is a single
-            text.
+        PolicyError: A canned sentence is blank, a limit is out of range, or ``digest`` or
+            ``backchannels`` is a single text.
     """
 
     digest: Sequence[str] | Callable[[S, int], str] = ()
@@ -89,6 +95,7 @@ class CallPolicy(Generic[S, C]):
     say_again: str = "I am sorry, I did not catch that. Could you say it again, please?"
     cannot_hear: str = "I am sorry, I cannot hear you just now. If you can, please type instead."
     cannot_speak: str = "I have lost my voice for a moment. Please read what I say."
+    backchannels: Sequence[str] = BACKCHANNELS
     tool_limit_s: float = 4.0
     think_limit_s: float = 30.0
     handoffs_per_turn: int = 3
@@ -102,6 +109,8 @@ class CallPolicy(Generic[S, C]):
         ]
         if isinstance(self.digest, str):
             faults.append(f"digest is not a tuple of field names: {self.digest!r}")
+        if isinstance(self.backchannels, str):
+            faults.append(f"backchannels is not a tuple of words: {self.backchannels!r}")
         faults += [
             f"{name} has to be above 0"
             for name in ("tool_limit_s", "think_limit_s", "remembers")
@@ -118,7 +127,7 @@ class CallPolicy(Generic[S, C]):
         return [] if callable(self.digest) else [name for name in self.digest if name not in known]
 
     def render_digest(self, state: S, version: int) -> str:
-        """Render what a model request shows of the state."""
+        """Render the state's digest for a model request."""
         if callable(self.digest):
             return self.digest(state, version)
         if not self.digest:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+from weakref import WeakSet
 
 from livekit.agents import NOT_GIVEN
 from livekit.agents import Agent as LivekitAgent
@@ -121,6 +122,28 @@ class Replies:
         self._shown_turn = 0
         self._queued: list[tuple[str, _Basis]] = []
         self._basis_of: dict[SpeechHandle, _Basis] = {}
+        self._over_user: Callable[[], bool] = lambda: False
+        self._over: WeakSet[SpeechHandle] = WeakSet()
+        """The replies that are spoken although the user is speaking."""
+
+    def speak_over_user_if(self, applies: Callable[[], bool]) -> None:
+        """Ask a function whether a reply is to be spoken although the user is speaking.
+
+        livekit-agents 1.8.9 begins no reply that may be interrupted while the user is speaking, so
+        such a reply may not be until ``let_interrupt``.
+        """
+        self._over_user = applies
+
+    def let_interrupt(self) -> None:
+        """Let the user interrupt the replies again that are spoken although they are speaking."""
+        for speech in self._over:
+            if not speech.interrupted:
+                speech.allow_interruptions = True
+        self._over.clear()
+
+    def decides_transfer(self, speech: SpeechHandle) -> None:
+        """Note that a reply decides on a transfer, which also decides whether it may be interrupted."""
+        self._over.discard(speech)
 
     def use_hint(self, hint: Callable[[], str]) -> None:
         """Ask a function for instructions with every request; it returns an empty text for none."""
@@ -152,7 +175,7 @@ class Replies:
             instructions = f"{instructions} {hint}".strip()
         instructions = f"{instructions} {self._late.present(agent)}".strip()
         instructions = f"{instructions} {self._hint()}".strip()
-        speech = session.generate_reply(
+        speech = self._generate(
             user_input=said[-1] if said else NOT_GIVEN,
             instructions=instructions or NOT_GIVEN,
             **how,
@@ -163,6 +186,15 @@ class Replies:
         # now: the reply reads the history in its own task and appends its message after them.
         for text in said[:-1]:
             add_user_message(session, text)
+        return speech
+
+    def _generate(self, **how: Any) -> SpeechHandle:
+        over = self._over_user()
+        speech = self._call.session.generate_reply(
+            allow_interruptions=False if over else NOT_GIVEN, **how
+        )
+        if over:
+            self._over.add(speech)
         return speech
 
     def takes(self, turn: int) -> None:
@@ -191,7 +223,7 @@ class Replies:
             self._queued.append((words, _Basis(version, about)))
             return
         try:
-            speech = self._call.session.generate_reply(
+            speech = self._generate(
                 instructions=f"{SAY}{replace_lone_surrogates(words)}", tool_choice="none"
             )
         except RuntimeError:  # the session is closing

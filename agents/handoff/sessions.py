@@ -22,14 +22,15 @@ from livekit.agents.voice.io import AudioInput, AudioOutput
 from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 from livekit.agents.voice.turn import TurnHandlingOptions
 
-from agents.handoff.audio import AudioTap, GatedInput, NoiseSuppressor, TappedOutput
 from agents.handoff.call import Call
 from agents.handoff.events import EndReason, Event, HandedOver, Heard, Said, ToolUsed
 from agents.handoff.handoffs import Models
 from agents.handoff.livekit_workarounds import CallSession, event_handler
 from agents.handoff.policy import C, S
-from agents.handoff.push_to_talk import MicrophoneMode, PushToTalk
-from agents.handoff.speech import RedactingSTT
+from agents.handoff.speech.audio import AudioTap, GatedInput, NoiseSuppressor, TappedOutput
+from agents.handoff.speech.push_to_talk import MicrophoneMode, PushToTalk
+from agents.handoff.speech.redacting_stt import RedactingSTT
+from agents.handoff.speech.waiting_tone import TONE_AFTER_S, WaitingTone
 from state.privacy import clean
 
 logger = logging.getLogger(__name__)
@@ -83,7 +84,7 @@ async def start_text(
         llm_by_agent: Language models of agents, or functions that make them when they are needed,
             by the agent's name. None of them is closed here.
         room: The user's room, if any; connected. Replies are shown there; the application passes
-            what the user writes to ``Call.user_said``.
+            the user's written messages to ``Call.user_said``.
         user_identity: The user's participant identity; without one, the first participant to join.
 
     Raises:
@@ -140,6 +141,7 @@ async def start_speech(
     turns: TurnHandlingOptions | None = None,
     echo_s: float = 0.0,
     heard_after_s: float = HEARD_AFTER_S,
+    tone_after_s: float = TONE_AFTER_S,
     room: rtc.Room | None = None,
     user_identity: str | None = None,
     microphone: AudioInput | None = None,
@@ -170,6 +172,8 @@ async def start_speech(
             device whose echo cancellation has to adapt needs about a second.
         heard_after_s: How long after playout the user has heard the end of a reply, in seconds: the
             user's turn is announced so much later.
+        tone_after_s: After how much silence a user whose answer is being worked on hears a quiet
+            tone, again and again until an agent speaks, in seconds; 0 for none.
         room: The user's room; connected.
         user_identity: The user's participant identity; without one, the first participant to join.
         microphone: The audio input where there is no room.
@@ -199,6 +203,7 @@ async def start_speech(
     call.turns.use_playout_lag(heard_after_s)
     # Longer than the endpointing delay of livekit-agents 1.8.9, at most 3 seconds by default.
     call.user_speech.use_turn_end_timeout(handling.get("endpointing", {}).get("max_delay", 3.0) + 1)
+    call.user_speech.use_interruption_words(handling.get("interruption", {}).get("min_words", 0))
     session: CallSession[Call[S, C]] = CallSession(
         userdata=call,
         stt=redacting_stt,
@@ -213,6 +218,11 @@ async def start_speech(
         user_away_timeout=None,  # a call's events say when the user's turn began
     )
     session.on_playback_finished = call.speech_output.playback_finished
+    waiting = WaitingTone(
+        call, call.turns, call.user_speech, after_s=tone_after_s, spawn=call.spawn
+    )
+    if tone_after_s:
+        session.wrap_tail = waiting.wrap
     if tap is not None:
         call.user_speech.tap = tap
         session.tap_output = partial(TappedOutput, tap=tap)
@@ -220,8 +230,14 @@ async def start_speech(
     call.handoffs.use_models(llm_by_agent or {})
     session.on("user_state_changed", event_handler(call.user_speech.state_changed))
     session.on("error", event_handler(call.user_speech.stt_failed))
+    if tone_after_s:
+        session.on("speech_created", event_handler(waiting.check))
+        session.on("agent_state_changed", event_handler(waiting.check))
+        session.on("user_state_changed", event_handler(waiting.check))
+        call.subscribe(waiting.check)
 
     def release(_: CloseEvent) -> None:
+        waiting.stop()
         call.user_speech.close()
         redacting_stt.detach()
 
@@ -253,6 +269,7 @@ async def start_speech(
             open_turns=handling,
             manual_flush=redacting_stt.capabilities.manual_flush,
             packets=None if room is None else partial(_packets_from, room, session),
+            on_commit=waiting.user_commits if tone_after_s else lambda commits: None,
             mode=microphone_mode,
             resumed=call.resumed,
         )
@@ -280,11 +297,23 @@ async def _packets_from(room: rtc.Room, session: AgentSession[Any]) -> int | Non
 
 
 async def stop(call: Call[Any, Any]) -> None:
-    """Close a call's session and cancel its background tasks."""
+    """Close a call's session and cancel its background tasks.
+
+    livekit-agents 1.8.9 awaits tasks of its own while it closes; one that was cancelled meanwhile
+    looks as if the caller were cancelled. So it closes in a task, and its cancellation is logged.
+    """
     call.hang_up()
     if call.push_to_talk is not None:
         call.push_to_talk.close()
-    await call.session.aclose()
+    closing = asyncio.ensure_future(call.session.aclose())
+    try:
+        await asyncio.wait((closing,))
+    finally:
+        closing.cancel()
+    if closing.cancelled():
+        logger.warning("a task of the session was cancelled while it closed")
+    else:
+        closing.result()
     await call.aclose()
 
 
@@ -298,7 +327,7 @@ async def _start(
     """Start the session a call is attached to.
 
     Text input stays off: livekit-agents 1.8.9 would answer ``lk.chat`` without the call and lose
-    what is written during a handoff. A user who leaves may come back, so the session is not closed.
+    messages sent during a handoff. A user who leaves may come back, so the session is not closed.
     """
     options = RoomOptions(
         text_input=False,

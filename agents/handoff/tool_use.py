@@ -27,7 +27,7 @@ from agents.handoff.failures import (
 from agents.handoff.livekit_workarounds import is_cancelled
 from agents.handoff.model_output import Reply, replace_lone_surrogates, without_instruction_tags
 from agents.handoff.replies import Replies
-from agents.handoff.speech import UserSpeech
+from agents.handoff.speech.user_speech import UserSpeech
 from agents.handoff.tools import (
     DONE,
     NOTHING_FOUND,
@@ -47,9 +47,9 @@ logger = logging.getLogger(__name__)
 
 
 class Consent:
-    """Which tools of one call wait for the user's answer, as ``Agent.needs_answer`` lists them.
+    """Makes tools of one call wait for the user's answer, as ``Agent.needs_answer`` lists them.
 
-    It knows in which turn a tool has succeeded or been asked for.
+    It knows in which turn a tool has succeeded or was first called.
     """
 
     def __init__(self, call: AnyCall, turns: UserTurns) -> None:
@@ -70,8 +70,8 @@ class Consent:
     def missing(self, made: Command[Any, Any] | Action, reply: Reply) -> NotAnswered | None:
         """Return the refusal of a call that needs the user's answer and has not had it yet.
 
-        What counts is the turn that its reply was shown: a reply under way while the user speaks
-        does not know what they say.
+        The turn that its reply was shown decides: a reply under way while the user speaks does not
+        know their new words.
         """
         for earlier in self.needed(made, reply):
             if earlier == made.op:
@@ -138,9 +138,9 @@ class SlowTools:
     """The tools of one call that outlast their reply, and their results until the user has been told.
 
     The user is told to wait at once, and the conversation goes on. The result comes in a reply of its
-    own, by whichever agent is active then, and stays with the next reply until one that was shown it
-    has been spoken to its end. Start and end are rows of the journal, so a call that is resumed asks
-    again what was not told.
+    own, by whichever agent is active then. Every further reply is shown it, until one of them has
+    been spoken to its end. Start and end are rows of the journal, so a resumed call repeats each
+    request whose result was not told.
     """
 
     def __init__(
@@ -215,7 +215,7 @@ class SlowTools:
                 )
 
     def present(self, agent: LivekitAgent) -> str:
-        """Show an agent what is running, and the results that the user has not been told.
+        """Show an agent the running tools, and the results that the user has not been told.
 
         Returns:
             Its instructions for the results; empty for none.
@@ -255,15 +255,15 @@ class SlowTools:
                 task = asyncio.get_running_loop().create_task(self._store_end(result.key))
                 self._storing.add(task)
                 task.add_done_callback(self._storing.discard)
-        # A model that failed has cost an apology; the next reply tells it.
+        # If the model failed, an apology was spoken instead; the next reply tells the result.
 
     def _cancel(self) -> None:
-        """Cancel what is running: the call is over."""
+        """Cancel the running tools: the call is over."""
         for task in tuple(self._running):
             task.cancel()
 
     async def aclose(self) -> None:
-        """Wait until it is stored what the user has been told; the journal limits how long."""
+        """Wait until the told results are stored as told; the journal limits how long."""
         if self._storing:
             await asyncio.wait(self._storing)
 
@@ -367,7 +367,7 @@ class ToolUse:
             if is_cancelled(error):
                 raise
             if isinstance(error, ValidationError) and error.title != tool.__name__:
-                # Not its arguments are invalid, but what the application made of them.
+                # Its arguments are valid; a value that the application made of them is not.
                 logger.error(
                     "tool %s made invalid data", tool_name(tool), exc_info=invalid_data(error)
                 )

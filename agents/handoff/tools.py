@@ -114,7 +114,7 @@ class SlowAction(Action):
 
     @property
     def idempotency_key(self) -> str:
-        """The same each time this call is made, so that the other system acts on it once."""
+        """Its idempotency key: every repeat has the same, so that the other system acts once."""
         return self._key
 
 

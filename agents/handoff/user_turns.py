@@ -49,11 +49,13 @@ class UserTurns:
         self.answered = False
         """Whether an agent has said something since the user did."""
         self.is_user_turn = False
+        self.written = False
+        """Whether the user's last message was written."""
         self.clock = TurnClock()
         self.latency: Latency | None = None
-        """Where the time of the last answer went."""
+        """The times of the last answer's parts."""
         self.own_answer: Callable[[str], str | None] = lambda text: None
-        """Returns the answer to a message that no agent is asked, or None."""
+        """Returns the answer to a message that is not passed to an agent, or None."""
         self._call = call
         self._replies = replies
         self._awaiting_transcript = awaiting_transcript
@@ -89,6 +91,7 @@ class UserTurns:
         """Accept a user message that has been redacted; see ``Call.accept_user_input``."""
         if not self._call.listening:
             return self.turn
+        self.written = not spoken
         self.clock.accepted(spoken=spoken)
         turn = self.user_spoke(number)
         self._call.active.user_spoke()
@@ -116,7 +119,7 @@ class UserTurns:
             self._answer_when_quiet()
 
     def hold_ended(self) -> bool:
-        """Answer what was said and written in a held turn; returns whether there was anything."""
+        """Answer the spoken and written words of a held turn; returns whether there were any."""
         if not self.queued:
             return False
         if self._may_reply:
@@ -138,11 +141,11 @@ class UserTurns:
         return queued
 
     def answer_after(self, speech: SpeechHandle) -> None:
-        """Answer what is queued, now that a reply has ended."""
+        """Answer the queued messages, now that a reply has ended."""
         self._call.spawn(self.answer_queued())
 
     async def answer_queued(self) -> None:
-        """Interrupt the reply under way, then answer what the next agent has not taken.
+        """Interrupt the reply under way, then answer the messages that the next agent has not taken.
 
         Waits until every reply has ended. livekit-agents 1.8.9 adds a reply's tool results to the
         history only then, and two replies at once would both act on the user's last message. A
@@ -151,6 +154,7 @@ class UserTurns:
         """
         call, active = self._call, self._call.active
         while self._may_reply and self.queued and call.listening:
+            self._replies.let_interrupt()
             try:
                 call.session.interrupt()
             except RuntimeError:
@@ -185,7 +189,7 @@ class UserTurns:
         return tuple(self._speeches)
 
     def agent_entered(self) -> None:
-        """Mark the user as unanswered: what the previous agent said does not count."""
+        """Mark the user as unanswered: the previous agent's words do not count."""
         self.answered = False
 
     def speech_created(self, event: SpeechCreatedEvent) -> None:

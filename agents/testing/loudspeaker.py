@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from livekit import rtc
 from livekit.agents.voice.io import AudioInput, AudioOutput, AudioOutputCapabilities
@@ -32,6 +32,15 @@ class Loudspeaker(AudioOutput):
         self._play_now = False
         self._player: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
+        self._listeners: list[Callable[[], None]] = []
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call ``listener`` when a sound begins, is complete, is paused, goes on or ends.
+
+        Returns a function that unsubscribes it.
+        """
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     async def capture_frame(self, frame: rtc.AudioFrame) -> None:
         """Add the next frame of a sound."""
@@ -40,13 +49,14 @@ class Loudspeaker(AudioOutput):
         if self._player is None:
             self.playing, self._complete, self._play_now = True, False, False
             self._player = asyncio.create_task(self._play())
+            self._tell()
             self.on_playback_started(created_at=time.time())
 
     def flush(self) -> None:
         """Mark the sound as complete."""
         super().flush()
         self._complete = True
-        self._changed.set()
+        self._tell()
 
     def clear_buffer(self) -> None:
         """Stop at once."""
@@ -62,11 +72,12 @@ class Loudspeaker(AudioOutput):
     def pause(self) -> None:
         """Pause the sound."""
         self.held = True
+        self._tell()
 
     def resume(self) -> None:
         """Resume the sound."""
         self.held = False
-        self._changed.set()
+        self._tell()
 
     async def _play(self) -> None:
         while self.held or not self._complete or (self.waits and not self._play_now):
@@ -77,7 +88,13 @@ class Loudspeaker(AudioOutput):
 
     def _finish(self, position_s: float, *, interrupted: bool) -> None:
         self._player, self.playing, self._length_s = None, False, 0.0
+        self._tell()
         self.on_playback_finished(playback_position=position_s, interrupted=interrupted)
+
+    def _tell(self) -> None:
+        self._changed.set()
+        for listener in tuple(self._listeners):
+            listener()
 
 
 class Microphone(AudioInput):

@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationEr
 
 from agents.handoff import DATA_MARK, STILL_RUNNING
 from agents.testing.scripted import PlayedLLM, Step
+from state.documents.document import line_at, read_document
+from state.documents.faults import DocumentFaults
 from state.shared import explained
 
 LOST = "I follow a few rules only, and none of them fits that. Could you say it in another way?"
@@ -105,14 +107,27 @@ def load_rules(file: Path) -> Rules:
     Raises:
         RulesError: The file is faulty.
     """
+    text = file.read_text(encoding="utf-8")
     try:
-        read = yaml.safe_load(file.read_text(encoding="utf-8"))
-        return TypeAdapter(dict[str, tuple[Rule, ...]]).validate_python(read)
+        document, faults = read_document(text, file.name)  # for lines and keys given twice
+    except DocumentFaults as error:
+        raise RulesError(map(str, error.faults)) from None
+    if faults:
+        raise RulesError(map(str, faults))
+    try:
+        return TypeAdapter(dict[str, tuple[Rule, ...]]).validate_python(yaml.safe_load(text))
     except yaml.YAMLError as error:
         raise RulesError([f"{file.name}: {error}"]) from None
     except ValidationError as error:
-        faults = (f"{'.'.join(map(str, one['loc']))}: {explained(one)}" for one in error.errors())
-        raise RulesError(f"{file.name}: {fault}" for fault in faults) from None
+        raise RulesError(
+            f"{file.name}:{line_at(document, one['loc'])}: {_place(one['loc'])}: {explained(one)}"
+            for one in error.errors()
+        ) from None
+
+
+def _place(steps: Iterable[int | str]) -> str:
+    """Return a value's place; the first rule is number 1."""
+    return " ".join(str(step + 1) if isinstance(step, int) else step for step in steps)
 
 
 class RulesLLM(PlayedLLM):

@@ -10,7 +10,15 @@ from livekit.agents.vad import VAD
 from livekit.agents.voice.turn import TurnHandlingOptions
 from pydantic import BaseModel
 
-from agents.handoff import Call, Event, Heard, MicrophoneMode, start_speech, turns_by
+from agents.handoff import (
+    TONE_AFTER_S,
+    Call,
+    Event,
+    Heard,
+    MicrophoneMode,
+    start_speech,
+    turns_by,
+)
 from agents.testing.conversation import Conversation, Turn
 from agents.testing.loudspeaker import Loudspeaker, Microphone
 from agents.testing.scripted_stt import ScriptedSTT
@@ -46,6 +54,7 @@ class SpokenConversation(Conversation[S, C]):
         tts_by_agent: Per-agent text-to-speech models, by the agent's name.
         turns: The turn handling options; ``quick_turns()`` by default.
         microphone_mode: The microphone's mode at first.
+        tone_after_s: As for ``start_speech``.
         patience_s: How long a turn may take before the test fails, in seconds.
 
     Raises:
@@ -67,6 +76,7 @@ class SpokenConversation(Conversation[S, C]):
         tts_by_agent: Mapping[str, TTS[Any]] | None = None,
         turns: TurnHandlingOptions | None = None,
         microphone_mode: MicrophoneMode = "open",
+        tone_after_s: float = TONE_AFTER_S,
         patience_s: float = 20.0,
     ) -> None:
         super().__init__(call, model, llm_by_agent=llm_by_agent, patience_s=patience_s)
@@ -76,6 +86,7 @@ class SpokenConversation(Conversation[S, C]):
         self.loudspeaker = loudspeaker or Loudspeaker()
         self._vad = vad
         self._microphone_mode: MicrophoneMode = microphone_mode
+        self._tone_after_s = tone_after_s
         self._tts_by_agent = tts_by_agent
         self._turns = turns or quick_turns(vad)
 
@@ -130,6 +141,7 @@ class SpokenConversation(Conversation[S, C]):
             tts_by_agent=self._tts_by_agent,
             turns=self._turns,
             heard_after_s=0.001,
+            tone_after_s=self._tone_after_s,
             microphone=self.microphone,
             loudspeaker=self.loudspeaker,
             microphone_mode=self._microphone_mode,

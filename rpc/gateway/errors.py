@@ -32,10 +32,6 @@ from state.shared import (
 )
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 class ErrorObject(BaseModel):
     """Why a request failed: for programs (``code``, ``type``, ``reason``, ``facts``) and for people (``detail``).
 
@@ -58,8 +54,8 @@ class ErrorObject(BaseModel):
     facts: Mapping[str, JsonValue] = {}
     detail: str
     retryable: bool = False
-    retry_after_ms: int | None = Field(default=None, exclude_if=_is_none)
-    version: int | None = Field(default=None, exclude_if=_is_none)
+    retry_after_ms: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    version: int | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class Rejected(Exception):
@@ -192,8 +188,11 @@ def error_object(error: Exception, version: int | None = None) -> ErrorObject:
     )
 
 
-_INTERNAL = "Something went wrong inside. Ask once more with the same key, then look at the state."
-_NOT_NOW = "This could not be stored just now, so nothing was changed. Ask again with the same key."
+_INTERNAL = (
+    "Something went wrong inside. Send the same request again, with its idempotency key if it had one,"
+    " and then look at the state."
+)
+_NOT_NOW = "This could not be stored just now, so nothing was changed. Send the same request again."
 
 
 def _type_of(error: StateError) -> str:

@@ -331,6 +331,6 @@ _NOT_ALLOWED = "This is not yours to call."
 _RATE_LIMITED = "You call too often. Wait as long as retry_after_ms says, then go on more slowly."
 _TIMED_OUT = (
     "This took too long, and it is not known whether it was done."
-    " Look at the present state, or ask once more with the same key."
+    " Look at the present state, or send the same request again with its idempotency key."
 )
 _REPLY_TOO_LONG = "The answer is longer than can be sent. Ask for less at once."

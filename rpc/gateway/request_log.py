@@ -39,7 +39,7 @@ def short_hash(text: str) -> str:
 
 
 def fault_of(error: BaseException) -> dict[str, object]:
-    """Return where an exception comes from, for the log: never its text, which may hold a user's words.
+    """Return the place of an exception for the log, never its text, which may hold a user's words.
 
     ``place`` is the last line outside of installed packages; of a ``ValidationError`` the model is named too.
     """

@@ -229,7 +229,7 @@ def _in_words_of(spec: PageSpec[Any, Any], told: dict[str, Any]) -> dict[str, An
 
 
 def _finished(form: dict[str, Any]) -> dict[str, Any]:
-    """Mark as required what pydantic leaves optional: a command's ``op``, and most fields of an error."""
+    """Mark fields as required that pydantic leaves optional: a command's ``op``, and most of an error's."""
     fields = form.get("properties", {})
     required = set(form.get("required", ()))
     if "const" in fields.get("op", {}):

@@ -106,7 +106,7 @@ def hello_reply(noun: str, features: tuple[str, ...], *, repeats: bool) -> type[
     Args:
         noun: The name of the state.
         features: What clients can rely on.
-        repeats: Whether the reply has the commands that do the user's last state again.
+        repeats: Whether the reply has the commands that repeat the user's last state.
     """
     code = "Continues this {noun} in another room; for the {user} only."
     fields: dict[str, Any] = {
@@ -120,7 +120,7 @@ def hello_reply(noun: str, features: tuple[str, ...], *, repeats: bool) -> type[
         "resume_code": (Annotated[str | None, Field(description=code)], ...),
     }
     if repeats:
-        last = "The commands that do the {user}'s last {noun} again; empty if there was none."
+        last = "The commands that repeat the {user}'s last {noun}; empty if there was none."
         fields[f"last_{noun}"] = (
             Annotated[
                 tuple[Annotated[dict[str, JsonValue], Filled("command")], ...],
@@ -151,7 +151,7 @@ class SayReply(Shown):
 
 
 class GetTranscriptRequest(Request):
-    """Read what was said about the {noun} so far: the newest lines, or those before a number."""
+    """Read the transcript of the {noun}: its newest lines, or those before a number."""
 
     before: Annotated[
         int | None,
@@ -160,23 +160,25 @@ class GetTranscriptRequest(Request):
 
 
 class TranscriptLine(Shown):
-    """What the {user} or an agent said; redacted, and long words shortened."""
+    """The words of the {user} or an agent; redacted, and shortened if they are long."""
 
-    number: Annotated[int, Field(description="Counts the lines; a later line has a higher one.")]
-    turn: Annotated[int, Field(description="The number of {user} turns by then.")]
+    number: Annotated[int, Field(description="The line's number; later lines have higher ones.")]
+    turn: Annotated[int, Field(description="The number of the {user}'s turn; 0 before the first.")]
     speaker: Annotated[
         Literal["user", "agent"], Field(description="`user` is the {user}, in every application.")
     ]
     agent: Annotated[str | None, Field(description="The agent; null for the {user}.")]
     text: str
-    interrupted: Annotated[bool, Field(description="The {user} cut it short.")]
+    interrupted: Annotated[bool, Field(description="Whether the {user} interrupted it.")]
 
 
 class Transcript(Shown):
-    """A part of what was said."""
+    """A part of the transcript."""
 
     lines: Annotated[tuple[TranscriptLine, ...], Field(description="Oldest first.")]
-    earlier: Annotated[bool, Field(description="There are lines before the first of these.")]
+    earlier: Annotated[
+        bool, Field(description="Whether there are lines before the first of these.")
+    ]
 
 
 # -- recording -------------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ RECORDED: Final = "recorded"
 
 
 class RefuseRecordingRequest(Request):
-    """Do not record this call, nor later ones about this {noun}; what was recorded is deleted."""
+    """Stop recording this call and later ones about this {noun}, and delete the recordings."""
 
 
 # -- push-to-talk ----------------------------------------------------------------------------------
@@ -196,15 +198,15 @@ PUSH_TO_TALK: Final = "push_to_talk"
 
 
 class StartTurnRequest(Request):
-    """Begin to speak: the agent stops and listens. Switches the microphone to push-to-talk."""
+    """Begin a turn: interrupts the agent, and switches the microphone to push-to-talk."""
 
 
 class EndTurnRequest(Request):
-    """End the turn that was started. The answer comes at once, the words follow when they are transcribed."""
+    """End the turn. The reply to this request does not wait for the transcript."""
 
 
 class CancelTurnRequest(Request):
-    """End the turn that was started and forget what was said in it."""
+    """End the turn and discard its words."""
 
 
 class TurnReply(Shown):
@@ -212,16 +214,17 @@ class TurnReply(Shown):
 
     ok: Literal[True] = True
     turn: Annotated[
-        int, Field(description="The number of this turn; of the last one if it was cancelled.")
+        int,
+        Field(description="The turn's number; after `cancel_turn` that of the last turn before."),
     ]
 
 
 MicrophoneMode = Literal["open", "push_to_talk"]
-"""What of the user's audio is heard: all of it, or what is said between ``start_turn`` and ``end_turn``."""
+"""``open``: all of the user's audio is used; ``push_to_talk``: only that between ``start_turn`` and ``end_turn``."""
 
 
 class SetMicrophoneRequest(Request):
-    """Choose whether everything is heard, or only what is said between `start_turn` and `end_turn`."""
+    """Set the microphone mode: `push_to_talk` uses only the audio between `start_turn` and `end_turn`."""
 
     mode: MicrophoneMode
 
@@ -422,8 +425,8 @@ class Failed(Shown):
 class StateChanged(Shown):
     """The {noun} has changed; sent to subscribers.
 
-    A client without ``base_version`` has missed a change and calls ``get_{noun}_state``. An empty patch from a
-    version to itself means only that: the change was too long to be sent.
+    A client without ``base_version`` has missed a change and calls ``get_{noun}_state``. So does
+    a client that receives an empty patch with two equal versions: the change was too long to be sent.
     """
 
     model_config = ConfigDict(title="{Noun}StateChanged")
@@ -434,17 +437,21 @@ class StateChanged(Shown):
 
 
 class AnswerTimes(Shown):
-    """Where the time of an answer went, in milliseconds; what did not happen is left out."""
+    """The latency of a reply by its parts, in milliseconds; a part that did not occur is left out."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 
     transcript: Annotated[
-        int | None, Field(description="From the end of speech to its transcript.")
+        int | None, Field(description="From the end of the {user}'s speech to its transcript.")
     ] = None
-    endpointing: Annotated[int | None, Field(description="To the end of the turn.")] = None
-    llm: Annotated[int | None, Field(description="To the first word of the answer.")] = None
-    tts: Annotated[int | None, Field(description="To the first sound.")] = None
-    total: Annotated[int | None, Field(description="All of it.")] = None
+    endpointing: Annotated[
+        int | None, Field(description="From the transcript to the end of the turn.")
+    ] = None
+    llm: Annotated[
+        int | None, Field(description="From the end of the turn to the first word of the reply.")
+    ] = None
+    tts: Annotated[int | None, Field(description="From the first word to the first audio.")] = None
+    total: Annotated[int | None, Field(description="The sum of the parts.")] = None
 
 
 class YourTurnToSpeak(Shown):
@@ -461,7 +468,7 @@ class YourTurnToSpeak(Shown):
     text: Annotated[str | None, Field(description="A sentence for a screen reader.")] = None
     latency_ms: Annotated[
         AnswerTimes | None,
-        Field(description="Where the time of the answer went, if it was heard."),
+        Field(description="The latency of the agent's reply, if it was spoken."),
     ] = None
 
 

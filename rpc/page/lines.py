@@ -1,4 +1,4 @@
-"""The lines of a conversation: what was said, for a client that was not there."""
+"""The lines of a conversation, for a client that was not there."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ LONGEST_LINE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class SpokenLine:
-    """What the user or an agent said, redacted.
+    """The redacted words of the user or an agent.
 
     Args:
         turn: The number of user turns by then.
@@ -37,7 +37,7 @@ class Lines:
     """The lines of a conversation, the newest ``MOST_LINES`` of them.
 
     Args:
-        earlier: What was said before, oldest first.
+        earlier: The lines so far, oldest first.
     """
 
     def __init__(self, earlier: Iterable[SpokenLine] = ()) -> None:
@@ -47,7 +47,7 @@ class Lines:
             self.add(line)
 
     def add(self, line: SpokenLine) -> None:
-        """Add a line; of a user's turn whose words come several times the last ones count."""
+        """Add a line; if the words of a user's turn come several times, the last ones count."""
         if not line.text.strip():
             return
         if line.agent is None:

@@ -37,7 +37,7 @@ C = TypeVar("C")
 
 
 class SessionSpec(Protocol[S, C]):
-    """What a session needs of the declaration of its page: ``PageSpec`` has it."""
+    """The part of a page's declaration that a session needs: ``PageSpec`` has it."""
 
     @property
     def noun(self) -> str:
@@ -74,12 +74,12 @@ class Conversation(Protocol):
         ...
 
     def user_said(self, text: str) -> int:
-        """Add what the user says; return its turn number, or the last one if the call is over."""
+        """Add the user's words; return their turn number, or the last one if the call is over."""
         ...
 
 
 class Turns(Protocol):
-    """The turns that the user begins and ends: ``agents.handoff.push_to_talk.PushToTalk`` implements this."""
+    """The turns that the user begins and ends: ``agents.handoff.PushToTalk`` implements this."""
 
     def start(self) -> int:
         """Begin a turn; return its number."""
@@ -177,7 +177,7 @@ class Saying(Protocol):
 
 
 Store = Callable[[str, str | None, str], Saying]
-"""Starts storing what the user says: the text, the client's key as stored, and a digest of the words."""
+"""Starts storing the user's words: the text, the client's key as stored, and a digest of the words."""
 
 
 class Session(Generic[S, C]):
@@ -186,16 +186,16 @@ class Session(Generic[S, C]):
     Args:
         spec: The application's page.
         shared: The state.
-        conversation: Receives what the user says.
+        conversation: Receives the user's words.
         state_id: The state's id as reported to clients.
         agent: The application's name as reported to clients.
         resume_code: Continues with this state in another room; only the user receives it.
-        last: The commands that do the user's last state again; only the user receives them.
+        last: The commands that repeat the user's last state; only the user receives them.
         spoken: Messages with keys from an earlier process.
-        store: Stores what is said before it is heard; without it, nothing said outlives this process.
+        store: Stores the user's words before they are heard; without it, they do not outlive this process.
         turns: Returns the control of spoken turns, ``None`` until it is ready; without it the call has no
             audio.
-        lines: What was said, for clients that were not there.
+        lines: The lines of the conversation, for clients that were not there.
         recording: The recording of the call, where calls are recorded.
     """
 

@@ -21,6 +21,7 @@ sys.excepthook = report_faults
 AnyCommand: TypeAlias = Command[Any, Any]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_METHOD = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +115,6 @@ class PageFaults(ValueError):
         super().__init__("\n".join(self.faults))
 
 
-def _as_sent(context: Any, command: Command[Any, Any]) -> Command[Any, Any]:
-    return command
-
-
 @dataclass(frozen=True, kw_only=True)
 class PageSpec(Generic[S, C]):
     """The declaration of the data that clients in a room can read and change.
@@ -147,7 +144,7 @@ class PageSpec(Generic[S, C]):
     objects: Mapping[str, ObjectType[S, C]] = field(default_factory=dict[str, ObjectType[S, C]])
     methods: tuple[PageMethod[S, C], ...] = ()
     features: tuple[str, ...] = ()
-    resolve: Callable[[C, Command[S, C]], Command[S, C]] = _as_sent
+    resolve: Callable[[C, Command[S, C]], Command[S, C]] = lambda context, command: command
     view_form: type[Any] | None = None
     repeat: Callable[[S], Iterable[Command[S, C]]] | None = None
 
@@ -257,6 +254,8 @@ class PageSpec(Generic[S, C]):
         taken |= {"start_turn", "end_turn", "cancel_turn", "set_microphone"}
         taken |= {f"{self.noun}.{word}" for word in ("apply", "subscribe", "unsubscribe")}
         for method in self.methods:
+            if not _METHOD.fullmatch(method.name):
+                yield f"The method {method.name!r} is not lower snake case, with dots or without."
             if method.name in taken:
                 yield f"There is more than one method {method.name!r}. Rename one."
             taken.add(method.name)

@@ -29,7 +29,7 @@ class FakeConversation:
         """Whether the call has ended, so that nothing is heard any more."""
 
     def user_said(self, text: str) -> int:
-        """Record what the user says; return its turn."""
+        """Record the user's words; return their turn."""
         if not self.over:
             self.heard.append(text)
             self.turn += 1
@@ -55,7 +55,7 @@ class FakeTurns:
 
     def __init__(self) -> None:
         self.done: list[str] = []
-        """What was asked for: ``start``, ``end``, ``cancel``, or a mode of the microphone."""
+        """The requests so far: ``start``, ``end``, ``cancel``, or a mode of the microphone."""
         self._held = False
 
     def start(self) -> int:

@@ -149,9 +149,9 @@ async def test_a_card_number_reaches_neither_the_model_nor_the_order() -> None:
         turn = await talk.user_says("My card is 4242 4242 4242 4242, expiry 12/29")
 
     shown = " ".join(text for request in model.requests for _, text in request.texts)
-    assert "4242" not in shown
+    assert "4242 4242" not in shown
     assert "[card]" in turn.heard[0]
-    assert "4242" not in talk.state.model_dump_json()
+    assert "4242 4242" not in talk.state.model_dump_json()
 
 
 async def test_a_price_cannot_be_given_to_a_tool() -> None:

@@ -77,6 +77,22 @@ async def test_everything_on_a_menu_is_on_its_pages(file: Path) -> None:
                     }
 
 
+@pytest.mark.parametrize(
+    ("menu", "methods", "delivers", "tips", "base"),
+    [
+        ("kebab", ["cash"], True, [5.0, 10.0], "total"),
+        ("coffee-bar", ["card"], False, [10.0, 15.0, 20.0], "subtotal"),
+    ],
+)
+async def test_the_house_tells_how_it_is_paid_and_how_food_is_handed_over(
+    menu: str, methods: list[str], delivers: bool, tips: list[float], base: str
+) -> None:
+    house = (await pages(Counter(load_menu(ROOT / f"tests/menus/{menu}.yaml"))))[0]["house"]
+
+    assert (house["payment_methods"], house["tips"], house["tip_base"]) == (methods, tips, base)
+    assert (house["lead_minutes"]["delivery"] is not None) == delivers
+
+
 @pytest.mark.parametrize("file", MENUS, ids=lambda file: file.stem)
 async def test_a_dish_can_be_ordered_by_what_its_page_says(file: Path) -> None:
     menu = load_menu(file)

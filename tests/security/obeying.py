@@ -25,6 +25,7 @@ KITCHEN: Sequence[Made] = (
     ("mark_ready", {}),
     ("complete_order", {}),
     ("refuse_order", {"reason": "the guest wants it"}),
+    ("mark_answered", {}),
 )
 
 OBEYED: Mapping[str, Sequence[Made]] = {

@@ -136,9 +136,9 @@ async def make(attempt: Attempt, text: str, there: Place, model: LLM[Any]) -> st
     """Make an attempt; returns everything a terminal showed of it."""
     plain, lines = io.StringIO(), io.StringIO()
     fronts = (
-        PlainConsole(APP, there.call, plain, to_go_on="again"),
+        PlainConsole(APP, there.call, plain, resume_command="again"),
         EventLines(APP, there.call, lines),
-        PlainConsole(APP, there.call, plain, to_go_on="again", answers_here=True),
+        PlainConsole(APP, there.call, plain, resume_command="again", answers_here=True),
     )
     for front in fronts:
         there.call.subscribe(front.tell)
@@ -196,7 +196,7 @@ async def test_nothing_moves(attempt: Attempt, obeys: bool, tmp_path: Path) -> N
         assert there.neighbours_rows() == rows
         check_requests(requests_of(model))
         assert "Grace" not in shown
-        assert "0177" not in shown
+        assert not any(written in shown for written in ("555 0177", "5550177", "...0177"))
         assert not cannot_be_shown(shown)
 
 

@@ -152,6 +152,7 @@ def test_a_number_told_beside_others_leaves_only_its_beginning(
         ["350 Fifth Avenue", "flat 1204, and my phone is 212 555 0142", "15"],
         ["212 555 0142", "house number 1204, zip 10012", "20"],
         ["12 Carmine Street, flat 1204, 10012", "2 Margheritas, call 212 555 0142", "15"],
+        ["10012", "sorry, 10013", "my cell is 212 555", "0142"],
         ["10012", "can you deliver to 221 Mott Street, apt 4B, 10012?"],
         ["30301", "12 Main Street, 30301, call 212 555 0142", "flat 12, 30302"],
         ["order 4242 please, it is for 5", "my address is 4242 Main Street"],

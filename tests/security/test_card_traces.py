@@ -106,7 +106,7 @@ def sinks() -> Iterator[Sinks]:
 async def hold(there: Place, model: LLM[Any], lines: Sequence[str], sinks: Sinks) -> None:
     """Talk, with both of the terminal's fronts listening."""
     fronts = (
-        PlainConsole(APP, there.call, sinks.shown, to_go_on=""),
+        PlainConsole(APP, there.call, sinks.shown, resume_command=""),
         EventLines(APP, there.call, sinks.shown),
     )
     for front in fronts:

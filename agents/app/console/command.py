@@ -14,7 +14,7 @@ from livekit.agents.llm import LLM
 from agents.app.app import AnyApp, App, Environment
 from agents.app.console.event_lines import EventLines
 from agents.app.console.plain import PlainConsole
-from agents.app.console.wording import Lost, closing_lines, view_of_call
+from agents.app.console.wording import Lost, closing_lines, summary_of_call
 from agents.app.declaration import named_faults
 from agents.app.live import LiveSettings
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
@@ -38,20 +38,20 @@ logger = logging.getLogger(__name__)
 FAILED = 1
 
 WATCH_S = 2.0
-"""How often it is looked whether the state is still held here, in seconds."""
+"""How often to check that the state is still held here, in seconds."""
 
 STOP_LIMIT_S = 5.0
-"""How long the end of a call waits for what still runs in it, in seconds."""
+"""How long the end of a call waits for its running work, in seconds."""
 
 
 class ConsoleDisplay(Protocol):
-    """Shows a conversation to the person or program at the terminal."""
+    """The output of a conversation, for a person or for a program."""
 
     def opens(self) -> None:
         """The call starts."""
 
     def tell(self, event: Event) -> None:
-        """An event of the call."""
+        """Show an event of the call."""
 
     def closes(self, reason: EndReason, lost: Lost | None) -> None:
         """The call is over; it may have lost its state."""
@@ -71,26 +71,26 @@ class ConsoleConversation:
 
     call: Call[Any, Any]
     model: LLM[Any]
-    front: ConsoleDisplay
+    display: ConsoleDisplay
     lines: InputLines
     typed: bool
     llm_by_agent: Mapping[str, LLM[Any]] = field(default_factory=dict)
     store: SqlStore | None = None
     lost: Lost | None = None
     live: LiveSettings = field(default_factory=LiveSettings)
-    unheard: OSError | None = None
+    output_error: OSError | None = None
     """Why stdout can no longer be written to."""
 
     async def run(self) -> EndReason:
         """Run the conversation to its end; returns why it ended."""
-        self.call.subscribe(self._tell)
-        with on_signals(self._leave):
-            self._show(self.front.opens)
+        self.call.subscribe(self._on_event)
+        with on_signals(self._on_user_left):
+            self._show(self.display.opens)
             try:
                 await start_text(self.call, self.model, llm_by_agent=self.llm_by_agent)
                 self.call.spawn(self._watch_state())
-                await self._turns()
-            except Exception:  # the user is told that the conversation failed and how to resume it
+                await self._run_turns()
+            except Exception:  # of any type: the user is shown how to resume the conversation
                 logger.exception("conversation failed")
                 self.call.end("failed")
             finally:
@@ -102,11 +102,11 @@ class ConsoleConversation:
             with suppress(StateError):  # the database cannot be read: either is possible
                 if self.store is not None and await is_erased(self.store, self._state_id):
                     self.lost = "erased"
-        self._show(lambda: self.front.closes(reason, self.lost))
+        self._show(lambda: self.display.closes(reason, self.lost))
         return reason
 
     def state_lost(self) -> None:
-        """The state cannot be written any more: the call ends, with the reply if one is under way."""
+        """The state can no longer be written: end the call after the reply under way."""
         self.lost = "taken over"
         if self.call.turns.is_user_turn:
             self.call.end("failed")
@@ -118,15 +118,15 @@ class ConsoleConversation:
         return self.call.shared.state_id
 
     async def _watch_state(self) -> None:
-        """Notice that another process has the state, or that it was erased, also while nothing is said."""
+        """End the call when another process has taken the state over, or it was erased."""
         while self.store is not None and self.lost is None:
             await asyncio.sleep(WATCH_S)
-            with suppress(StateError):  # the database cannot be read now: try again later
+            with suppress(StateError):  # the database cannot be read: retried at the next check
                 if not await self.store.holds(self._state_id):
                     self.state_lost()
             await self.live.refresh()
 
-    async def _turns(self) -> None:
+    async def _run_turns(self) -> None:
         await self.call.answered()
         while self.call.ended is None:
             line = await self.lines.following()
@@ -143,29 +143,29 @@ class ConsoleConversation:
         except TimeoutError:
             logger.warning("call did not stop within %g s", STOP_LIMIT_S)
 
-    def _leave(self) -> None:
+    def _on_user_left(self) -> None:
         self.call.end("user_left")
         self.lines.leave()
 
-    def _tell(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if isinstance(event, Ended):
             self.lines.leave()
         elif self.call.ended is None:
-            self._show(lambda: self._tell_aside(event))
+            self._show(lambda: self._show_event(event))
 
-    def _tell_aside(self, event: Event) -> None:
+    def _show_event(self, event: Event) -> None:
         with self.lines.aside():
-            self.front.tell(event)
+            self.display.tell(event)
 
     def _show(self, show: Callable[[], None]) -> None:
         """Show something; if stdout is closed the user has left."""
-        if self.unheard is not None:
+        if self.output_error is not None:
             return
         try:
             show()
         except OSError as error:
-            self.unheard = error
-            self._leave()
+            self.output_error = error
+            self._on_user_left()
 
 
 def run_console(
@@ -192,7 +192,7 @@ def run_console(
     """
     environment, recording = Environment.of(settings), None
     if record is not None:
-        # It loads the form of conversation files, so only a recording imports it.
+        # Imported late: it loads the form of conversation files.
         from agents.app.replay.recording import ConversationRecorder
 
         recording = ConversationRecorder(app, record, settings)
@@ -231,16 +231,16 @@ async def _converse(
         else:
             shared = await resume_state(app, store, context, state_id)
         call = app.call(shared, think_limit_s=reply_limit_of(model, *own.values()))
-        to_go_on = f"{again} --{app.noun} {shared.state_id}"
+        resume_command = f"{again} --{app.noun} {shared.state_id}"
         if recording is not None:
             recording.start(call)
         with named_faults("view, terminal"):
-            front, lines = _front(app, call, events, on_screen, to_go_on)
+            display, lines = _display_and_input(app, call, events, on_screen, resume_command)
         typing = sys.stdin is not None and sys.stdin.isatty()
-        talk = ConsoleConversation(
+        conversation = ConsoleConversation(
             call,
             model,
-            front,
+            display,
             lines,
             typed=typing,
             llm_by_agent=own,
@@ -248,11 +248,11 @@ async def _converse(
             live=live,
         )
         record = CallRecord(
-            call, store, channel="terminal", words=settings.transcript, lost=talk.state_lost
+            call, store, channel="terminal", words=settings.transcript, lost=conversation.state_lost
         )
         record.drop_older_than(settings.transcript_days)
         try:
-            reason = await talk.run()
+            reason = await conversation.run()
         finally:
             if recording is not None:
                 await recording.aclose()
@@ -260,45 +260,47 @@ async def _converse(
             for one in (model, *own.values()):
                 await one.aclose()
     if reason == "failed" and events:
-        summary = app.summary_of(view_of_call(app, call))
-        print_error(*closing_lines(summary, reason, to_go_on, talk.lost))
-    code = _exit_code(talk, reason)
+        summary = summary_of_call(app, call)
+        print_error(*closing_lines(summary, reason, resume_command, conversation.lost))
+    code = _exit_code(conversation, reason)
     if recording is not None:
         print_error(recording.outcome())
         return FAILED if recording.fault is not None else code
     return code
 
 
-def _exit_code(talk: ConsoleConversation, reason: EndReason) -> int:
-    if talk.unheard is not None:
+def _exit_code(conversation: ConsoleConversation, reason: EndReason) -> int:
+    if conversation.output_error is not None:
         discard_stdout()
-        if isinstance(talk.unheard, BrokenPipeError):
+        if isinstance(conversation.output_error, BrokenPipeError):
             return 0
-        print_error(f"stdout: {talk.unheard.strerror}")
+        print_error(f"stdout: {conversation.output_error.strerror}")
         return FAILED
-    model = talk.model
+    model = conversation.model
     if isinstance(model, ScriptedLLM) and len(model.requests) > len(model.script):
         print_error(f"the script has only {len(model.script)} steps")
         return FAILED
     return FAILED if reason == "failed" else 0
 
 
-def _front(
+def _display_and_input(
     app: AnyApp,
     call: Call[Any, Any],
     events: bool,
     on_screen: bool,
-    to_go_on: str,
+    resume_command: str,
 ) -> tuple[ConsoleDisplay, InputLines]:
     if events:
         return EventLines(app, call, sys.stdout), piped()
     if not on_screen:
-        return PlainConsole(app, call, sys.stdout, to_go_on=to_go_on), piped()
+        return PlainConsole(app, call, sys.stdout, resume_command=resume_command), piped()
     if is_dumb():
-        front = PlainConsole(app, call, sys.stdout, to_go_on=to_go_on, answers_here=True)
-        return front, typed(front.typed)
-    # rich takes some time to import, and only a screen needs it.
+        display = PlainConsole(
+            app, call, sys.stdout, resume_command=resume_command, answers_here=True
+        )
+        return display, typed(display.typed)
+    # Imported late: rich takes some time to import.
     from agents.app.console.screen import Screen, terminal
 
-    screen = Screen(app, call, terminal(), to_go_on=to_go_on)
+    screen = Screen(app, call, terminal(), resume_command=resume_command)
     return screen, typed(screen.typed)

@@ -39,7 +39,7 @@ WRITTEN: Mapping[type[Event], tuple[str, ...]] = {
     TurnWithdrawn: (),
     Ended: (),
 }
-"""The type of each event as it is written, and its fields; without them it is not written."""
+"""The ``type`` and the fields of each event in a line; an event without them is not written."""
 
 
 def event_data(
@@ -114,7 +114,7 @@ class EventLines:
         self._write(end)
 
     def _write(self, data: JsonValue) -> None:
-        with named_faults("view"):  # nothing else in it is the application's
+        with named_faults("view"):  # only the view can hold values that are no JSON
             line = json_line(data)
         self._out.write(f"{line}\n")
         self._out.flush()

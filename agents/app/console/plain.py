@@ -10,21 +10,21 @@ from agents.app.console.wording import (
     cost_line,
     heard_notice,
     speaker_name,
-    view_of_call,
+    summary_of_call,
     whose_turn,
 )
-from agents.app.terminal.summary import RECEIPT, Row, Summary, as_text, columns
+from agents.app.terminal.summary import RECEIPT, Row, as_text, columns
 from agents.handoff import Call, EndReason, Event, Heard, Said, YourTurn
 from state.privacy.text import clean
 
 
 class PlainConsole:
-    """Writes what is said, and the state at the end.
+    """Writes the conversation, and the state at the end.
 
     Args:
-        to_go_on: The command that continues this state.
-        answers_here: Whether the user types in this terminal, so that input is not repeated and
-            turns are announced.
+        resume_command: The command that continues this state.
+        answers_here: Whether the user types in this terminal: input is not repeated then, and turns
+            are announced.
     """
 
     def __init__(
@@ -33,15 +33,15 @@ class PlainConsole:
         call: Call[Any, Any],
         out: TextIO,
         *,
-        to_go_on: str,
+        resume_command: str,
         answers_here: bool = False,
     ) -> None:
         self._app = app
         self._call = call
         self._out = out
-        self._to_go_on = to_go_on
+        self._resume_command = resume_command
         self._answers_here = answers_here
-        self._shown = self._summary()
+        self._shown = summary_of_call(self._app, self._call)
         self._typed: str | None = None
 
     def opens(self) -> None:
@@ -57,7 +57,7 @@ class PlainConsole:
         self._typed = line
 
     def tell(self, event: Event) -> None:
-        """Write what is said."""
+        """Write the words that an event holds."""
         match event:
             case Heard() if not self._answers_here:
                 self._write(f"You: {clean(event.text)}")
@@ -74,10 +74,10 @@ class PlainConsole:
 
     def closes(self, reason: EndReason, lost: Lost | None = None) -> None:
         """Write the state, unless it was erased, and how to continue it."""
-        summary = self._summary()
+        summary = summary_of_call(self._app, self._call)
         if lost != "erased":
             self._write(f"\n{self._receipt(summary.rows)}\n")
-        self._write("\n".join(closing_lines(summary, reason, self._to_go_on, lost)))
+        self._write("\n".join(closing_lines(summary, reason, self._resume_command, lost)))
         if (cost := cost_line(self._call.spending.total)) is not None:
             self._write(cost)
 
@@ -90,11 +90,8 @@ class PlainConsole:
     def _receipt(self, rows: tuple[Row, ...]) -> str:
         return as_text(rows, min(RECEIPT, columns()) if self._answers_here else RECEIPT)
 
-    def _summary(self) -> Summary:
-        return self._app.summary_of(view_of_call(self._app, self._call))
-
     def _show_state(self) -> None:
-        summary, before = self._summary(), self._shown
+        summary, before = summary_of_call(self._app, self._call), self._shown
         self._shown = summary
         if summary.rows != before.rows:
             self._write(f"\n{self._receipt(summary.rows)}\n")

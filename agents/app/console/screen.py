@@ -1,7 +1,6 @@
 """A conversation on a screen, with the state beside it.
 
-Nothing is redrawn: each turn is printed once, so the output can be scrolled, copied and resized
-like any other.
+Each turn is printed once and never redrawn, so that the output can be scrolled, copied and resized.
 """
 
 import os
@@ -24,7 +23,7 @@ from agents.app.console.wording import (
     cost_line,
     heard_notice,
     speaker_name,
-    view_of_call,
+    summary_of_call,
     whose_turn,
 )
 from agents.app.terminal.summary import Kind, Summary
@@ -40,7 +39,7 @@ from agents.handoff import (
 from state.privacy.text import clean
 
 _WIDE = 76
-"""From this many columns on the state is shown beside the conversation, else below it."""
+"""The least width at which the state is shown beside the conversation instead of below it, in columns."""
 
 _NOTICED_S = 0.3
 """How long an agent may take before the screen shows that it is thinking, in seconds."""
@@ -78,16 +77,16 @@ class Screen:
     """Shows a call on a terminal.
 
     Args:
-        to_go_on: The command that continues this state.
+        resume_command: The command that continues this state.
     """
 
     def __init__(
-        self, app: AnyApp, call: Call[Any, Any], console: Console, *, to_go_on: str
+        self, app: AnyApp, call: Call[Any, Any], console: Console, *, resume_command: str
     ) -> None:
         self._app = app
         self._call = call
         self._console = console
-        self._to_go_on = to_go_on
+        self._resume_command = resume_command
         self._said: list[tuple[str, str]] = []
         self._shown: Summary | None = None
         self._thinking: Status | None = None
@@ -104,7 +103,8 @@ class Screen:
         self._console.print()
         self._console.print(Text(title, style="bold"))
         self._console.print(
-            Text(self._summary().titled(shared.state_id), style="dim"), soft_wrap=True
+            Text(summary_of_call(self._app, self._call).titled(shared.state_id), style="dim"),
+            soft_wrap=True,
         )
         kept = f"Type what you would say. Ctrl-D leaves; the {self._app.noun} is kept."
         self._console.print(Text(kept, style="dim"))
@@ -133,17 +133,14 @@ class Screen:
         """Show the state, unless it was erased, and how to continue it."""
         self._show()
         self._console.print()
-        summary = self._summary()
+        summary = summary_of_call(self._app, self._call)
         if not summary.empty and reason != "agent_ended" and lost != "erased":
             panel = self._panel(summary)
             self._console.print(panel, width=min(self._width(), _PANEL_WIDTH + 6))
-        for line in closing_lines(summary, reason, self._to_go_on, lost):
+        for line in closing_lines(summary, reason, self._resume_command, lost):
             self._console.print(Text(line), soft_wrap=True)
         if (cost := cost_line(self._call.spending.total)) is not None:
             self._console.print(Text(cost, style="dim"), soft_wrap=True)
-
-    def _summary(self) -> Summary:
-        return self._app.summary_of(view_of_call(self._app, self._call))
 
     # -- one turn -----------------------------------------------------------------------------------
 
@@ -152,7 +149,7 @@ class Screen:
         said, self._said = self._said, []
         if not said:
             return
-        summary, before = self._summary(), self._shown
+        summary, before = summary_of_call(self._app, self._call), self._shown
         self._shown = summary
         changed = before is None or (summary.rows, summary.status) != (before.rows, before.status)
         width = self._width()

@@ -1,4 +1,4 @@
-"""What is shown of a call in a terminal: its view, agents' names, turn notices, the closing lines."""
+"""Texts about a call for a terminal: agents' names, turn notices, the cost, the closing lines."""
 
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -9,7 +9,7 @@ from agents.handoff import Call, Cost, EndReason, YourTurn
 from state.privacy.text import clean
 
 Lost = Literal["erased", "taken over"]
-"""How a call has lost its state: it was erased, or another process has it."""
+"""How a call has lost its state: it was erased, or another process has taken it over."""
 
 _SHOWN = 200
 
@@ -39,8 +39,13 @@ def view_of_call(app: AnyApp, call: Call[Any, Any]) -> View:
     return app.view_of(shared.state, shared.version, speaker, shared.state_id)
 
 
+def summary_of_call(app: AnyApp, call: Call[Any, Any]) -> Summary:
+    """Return the summary of a call's present state."""
+    return app.summary_of(view_of_call(app, call))
+
+
 def whose_turn(event: YourTurn) -> str:
-    """Return the turn notice: which agent listens, and for what.
+    """Return the turn notice: the agent that listens, and the expected kind of answer.
 
     >>> whose_turn(YourTurn(turn=3, agent="payment", version=7, expects="yes_no"))
     'Your turn: Payment listens for yes or no'
@@ -77,14 +82,14 @@ def cost_line(cost: Cost) -> str | None:
 
 
 def closing_lines(
-    summary: Summary, reason: EndReason, to_go_on: str, lost: Lost | None
+    summary: Summary, reason: EndReason, resume_command: str, lost: Lost | None
 ) -> Iterator[str]:
     """Return the closing lines: the state's status, and how to continue it.
 
     Args:
         summary: The summary of the ended call's state.
         reason: Why it ended.
-        to_go_on: The command that continues it.
+        resume_command: The command that continues it.
         lost: How the call has lost its state, if it has.
     """
     if lost == "erased":
@@ -98,4 +103,4 @@ def closing_lines(
     if summary.status:
         yield f"{summary.title} is {summary.status}."
     if summary.phase != "ended":
-        yield f"{'Go on with' if summary.phase == 'open' else 'Come back to it with'}: {to_go_on}"
+        yield f"{'Go on with' if summary.phase == 'open' else 'Come back to it with'}: {resume_command}"

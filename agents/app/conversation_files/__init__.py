@@ -1,1 +1,1 @@
-"""Conversation files: their form; how they are read, written and saved."""
+"""Conversation files: their format, and how they are read and written."""

@@ -19,12 +19,12 @@ from agents.app.parts import Channel, Fields
 from agents.app.setting_values import parse_time
 
 
-def _several(value: object) -> object:
+def _as_tuple(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
 Texts = Annotated[
-    tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])
+    tuple[str, ...], BeforeValidator(_as_tuple, json_schema_input_type=str | list[str])
 ]
 """One text, or a list of texts."""
 
@@ -33,7 +33,7 @@ Time = Annotated[datetime, BeforeValidator(parse_time, json_schema_input_type=st
 
 
 class FilePart(BaseModel):
-    """A part of a conversation file: unknown keys are refused."""
+    """A part of a conversation file; unknown keys are faults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,12 +46,12 @@ class ScriptedCall(FilePart):
 
 
 class ScriptStep(FilePart):
-    """One reply of the scripted model: what it says, what it calls, or both.
+    """One reply of the scripted model: words, tool calls, or both.
 
     Args:
-        delay: How long it waits first, in seconds.
-        error: It fails with this message after what it said.
-        cut: The arguments of its last call break off in the middle.
+        delay: How long the model waits before it, in seconds.
+        error: The message of the error with which the reply ends.
+        cut: Whether the arguments of its last call break off in the middle.
     """
 
     say: str | None = None
@@ -61,7 +61,7 @@ class ScriptStep(FilePart):
     cut: bool = False
 
     @model_validator(mode="after")
-    def _does_something(self) -> "ScriptStep":
+    def _check_step(self) -> "ScriptStep":
         if self.say is None and not self.calls and self.error is None:
             raise ValueError('a step needs "say", "calls" or "error"')
         if self.cut and not self.calls:
@@ -70,21 +70,21 @@ class ScriptStep(FilePart):
 
 
 class AnyFields(Fields):
-    """Fields of any view, as its JSON has them."""
+    """Any fields, as in the JSON of a view."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class Facts(FilePart):
-    """What must be true after a turn.
+    """Expectations that must hold after a turn.
 
     Args:
         state: Fields of the state's view.
         agent: The agent that speaks at the end of the turn.
-        tools: The tools used, by name and in order, transfers left out.
-        said: Texts that the agents' words contain, capitals or not.
-        not_said: Texts that they do not contain.
-        handoff: The targets of the handoffs, in order; an empty list means none.
+        tools: The names of the tools used, in order, without transfers.
+        said: Texts that the agents' words must contain; case is ignored.
+        not_said: Texts that they must not contain.
+        handoff: The targets of the handoffs, in order; an empty list means no handoff.
     """
 
     state: Fields | None = None
@@ -96,11 +96,11 @@ class Facts(FilePart):
 
 
 class UserTurn(Facts):
-    """One turn of the user, and what must be true after the reply.
+    """One turn of the user, and the expectations after the reply.
 
     Args:
-        user: What the user says.
-        at: When they say it; by default at the time of the turn before.
+        user: The user's words.
+        at: The time of the turn; by default that of the turn before.
     """
 
     user: Annotated[str, Field(min_length=1)]
@@ -115,17 +115,18 @@ def _at_least_one(turns: tuple[UserTurn, ...]) -> tuple[UserTurn, ...]:
 
 
 class ConversationForm(FilePart):
-    """A conversation: its start, the user's turns, and what must be true.
+    """A conversation: its start, the user's turns, and the expectations.
 
     An application's own form, from ``conversation_form``, has more keys: its options, as ``menu``,
     and its noun, as ``order``, for the fields to start from.
 
     Args:
         model: ``local``, or ``script:FILE``; with a ``script`` the script is played.
-        at: When it takes place; a Friday evening by default. The clock advances only to the time of a turn.
+        at: The time of its start, by default a Friday evening. The clock stands still except where
+            a turn has a time of its own.
         channel: The channel the state starts with; ``terminal`` by default.
         script: The replies of the scripted model, one step each.
-        greeting: What must be true before the user's first turn.
+        greeting: The expectations before the user's first turn.
         end: Fields of the state's view after the last turn.
         start: Fields of the state to start from.
     """
@@ -165,7 +166,7 @@ def form_of(noun: str, options: tuple[str, ...], fields: type[Fields]) -> type[C
     return create_model(
         "Conversation",
         __base__=ConversationForm,
-        __doc__="A conversation: its start, the user's turns, and what must be true.",
+        __doc__="A conversation: its start, the user's turns, and the expectations.",
         **own,
         start=(some, Field(default=None, alias=noun)),
         greeting=(facts, facts()),

@@ -24,7 +24,7 @@ _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,30})")
 _DECIMAL = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,2})?")
 _STEPS = TypeAdapter(tuple[ScriptStep, ...])
 _UNTYPED = frozenset({"arguments"})
-"""The keys below which values have no declared types; an application may declare no fields either."""
+"""The keys below which values have no declared types."""
 
 
 class ConversationFaults(InputError):
@@ -72,7 +72,7 @@ class ConversationFile:
 def conversation_paths(arguments: Iterable[str]) -> list[Path]:
     """Return the files that arguments name: files, patterns such as ``*.yaml``, and folders.
 
-    A folder stands for the YAML files in it, not for those in folders below.
+    A folder stands for the YAML files in it, without those in its subfolders.
 
     Args:
         arguments: The arguments, in the order in which their files are returned.
@@ -102,7 +102,7 @@ def conversation_paths(arguments: Iterable[str]) -> list[Path]:
 
 
 def is_conversation_name(path: Path) -> bool:
-    """Whether a file in a folder of conversations is one of them, by its name."""
+    """Whether a file in a folder is a conversation file, by its name."""
     return path.suffix in (".yaml", ".yml") and not path.name.startswith(".") and path.is_file()
 
 
@@ -186,9 +186,9 @@ def _validated(
 
 
 def _data(value: Value, untyped: frozenset[str], *, typed: bool = False) -> JsonValue:
-    """Return plain values: texts as written, for pydantic to parse by the field's type.
+    """Return plain values: texts as written, which pydantic parses by the field's type.
 
-    What is below an untyped key has no declared types and is parsed as YAML 1.2 and JSON would.
+    Values below an untyped key are parsed as in YAML 1.2 and JSON.
     """
     if isinstance(value, Items):
         return [_data(item, untyped, typed=typed) for item in value]
@@ -218,18 +218,18 @@ def _fault(fault: Any, document: Value, source: str, form: TypeAdapter[Any]) -> 
     if fault["type"] == "extra_forbidden":
         key = str(steps[-1])
         hint = did_you_mean(key, _keys(form, steps[:-1]))
-        message = f'{_what(steps[:-1])} has no key "{key}"{hint}'
+        message = f'{_location(steps[:-1])} has no key "{key}"{hint}'
         return Fault(source, line_at(document, (*steps, "[key]")), message)
     line = line_at(document, steps)
     if fault["type"] == "missing":
-        return Fault(source, line, f'{_what(steps[:-1])} needs "{steps[-1]}"')
-    return Fault(source, line, f"{_what(steps)}: {explained(fault)}")
+        return Fault(source, line, f'{_location(steps[:-1])} needs "{steps[-1]}"')
+    return Fault(source, line, f"{_location(steps)}: {explained(fault)}")
 
 
-def _what(steps: Sequence[int | str]) -> str:
+def _location(steps: Sequence[int | str]) -> str:
     """Describe a location, counting from 1.
 
-    >>> _what(("turns", 0, "state"))
+    >>> _location(("turns", 0, "state"))
     'turns 1, state'
     """
     names: list[str] = []

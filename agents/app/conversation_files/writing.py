@@ -1,4 +1,4 @@
-"""Writes values as a person would write them in a conversation file, and a file as a whole or not at all."""
+"""Writes values in the YAML of conversation files, and files atomically."""
 
 import os
 import re
@@ -12,13 +12,13 @@ from agents.app.terminal.stdio import json_line
 
 _PLAIN = re.compile(r"[^\W\d_][\w .%&/'-]*(?<![ ])")
 _PLAIN_LINE = re.compile(r"[^\W\d_][\w .%&/'$€£,;?!()+-]*(?<![ ])")
-"""A text outside of brackets and braces may have more characters without quotes."""
+"""More characters may be unquoted outside brackets and braces."""
 
-_MEANINGS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-"""Words that some reader of YAML takes for something else than a text, in lower case."""
+_RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+"""Words, in lower case, that some YAML readers do not read as text."""
 
-_NO_CHARACTERS = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff", 0x85: "\\u0085"}
-"""Characters that JSON leaves as they are, and YAML refuses or takes for a line end."""
+_YAML_ESCAPES = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff", 0x85: "\\u0085"}
+"""Characters that JSON does not escape, and that YAML refuses or treats as a line end."""
 
 
 def flow(value: Any) -> str:
@@ -38,7 +38,7 @@ def flow(value: Any) -> str:
 
 
 def line(value: Any) -> str:
-    """Write the value of a key that has its line for itself.
+    """Write the value of a key that is alone on its line.
 
     >>> line("two colas, please!"), line("note: none")
     ('two colas, please!', '"note: none"')
@@ -70,13 +70,13 @@ def _scalar(value: Any, plain: "re.Pattern[str]") -> str:
         return json_line(value)
     text = str(value)
     visible = text.isprintable() and json_line(text) == f'"{text}"'
-    if visible and plain.fullmatch(text) and text.lower() not in _MEANINGS:
+    if visible and plain.fullmatch(text) and text.lower() not in _RESERVED:
         return text
-    return json_line(text).translate(_NO_CHARACTERS)
+    return json_line(text).translate(_YAML_ESCAPES)
 
 
 class OutputFile:
-    """A file to be written, perhaps several times; readers find a complete one or none.
+    """A file that is written atomically, perhaps several times.
 
     Args:
         new: Whether it must not exist before the first write.
@@ -98,10 +98,10 @@ class OutputFile:
             raise InputError([f"{path}: the folder {path.parent} cannot be written to"])
 
     def write(self, data: bytes) -> None:
-        """Replace the file; the former one stays until the new one is complete.
+        """Replace the file atomically.
 
         Raises:
-            FileExistsError: It must be new, and another program has made it meanwhile.
+            FileExistsError: It must be new, and another program has created it meanwhile.
             OSError: It cannot be written.
         """
         if self.path.exists() and not self.path.is_file():  # a device or a pipe
@@ -114,7 +114,7 @@ class OutputFile:
                 file.flush()
                 os.fsync(file.fileno())
             if self._new:
-                self._appear(unfinished)
+                self._create(unfinished)
                 self._new = False
             else:
                 os.replace(unfinished, self.path)
@@ -122,8 +122,8 @@ class OutputFile:
             with suppress(OSError):
                 unfinished.unlink()
 
-    def _appear(self, unfinished: Path) -> None:
-        """Give the file its name, unless that exists."""
+    def _create(self, unfinished: Path) -> None:
+        """Give the complete file its name, unless a file of that name exists."""
         try:
             os.link(unfinished, self.path)
         except FileExistsError:

@@ -1,4 +1,4 @@
-"""Dispatches agents in place of others: removes the old one, then creates a dispatch."""
+"""Replaces agents in rooms: removes the old agent's participant, then creates a dispatch."""
 
 import asyncio
 import logging
@@ -23,28 +23,29 @@ GivenUp = Callable[[str, JobMetadata], Awaitable[None]]
 job."""
 
 UNANSWERED = (api.TwirpError, aiohttp.ClientError, TimeoutError)
-"""The errors of a server that refuses, cannot be reached, or does not answer."""
+"""The errors of a LiveKit server that refuses a request, cannot be reached, or does not answer."""
 
 MAX_TRIES = 3
-"""How many agents in a row are dispatched to a call whose agents keep failing."""
+"""How many agents in a row may fail in a call before it is given up."""
 
 LIVED_S = 120.0
-"""After an agent has served a call for this long, in seconds, the count of failures starts over."""
+"""How long an agent must have served a call for the count of failures to be reset, in seconds."""
 
 _ARRIVED_S = 10.0
-"""A younger agent that is not in its room never arrived; an older one had left. In seconds."""
+"""The age up to which an absent agent counts as not having joined its room, in seconds; an older one
+has left it."""
 
 STARTS_S = 20.0
-"""How long a dispatched agent may take to arrive on a busy machine, in seconds."""
+"""How long a dispatched agent may take to join on a busy machine, in seconds."""
 
 _TIMEOUT_S = 3.0
 """The timeout of a request to the server, in seconds."""
 
 _ATTEMPTS, _PAUSE_S = 3, 0.3
 _ROOMS_AT_ONCE = 100
-_QUIET_POLLS, _POLL_S = 80, 0.1
+_MOVE_POLLS, _POLL_S = 80, 0.1
 _AGENT_STATE = "lk.agent.state"
-_QUIET = ("", "listening", "idle")
+_QUIET_STATES = ("", "listening", "idle")
 _USERS = (ParticipantInfo.STANDARD, ParticipantInfo.SIP, ParticipantInfo.CONNECTOR)
 
 
@@ -89,7 +90,7 @@ class AgentJob:
 
     @property
     def metadata_when_moved(self) -> JobMetadata:
-        """The metadata of the agent that takes over while this one lives."""
+        """The metadata of the agent that takes over from this one while it still runs."""
         return self._metadata(lost=0)
 
     def _metadata(self, lost: int) -> JobMetadata:
@@ -100,7 +101,7 @@ class AgentJob:
 
 
 def server_api(settings: AppSettings) -> api.LiveKitAPI:
-    """Return the LiveKit server's API, with its keys; to be closed."""
+    """Return a client of the LiveKit server's API; the caller closes it."""
     limit = aiohttp.ClientTimeout(total=10)
     return api.LiveKitAPI(settings.livekit_url, *settings.livekit_keys, timeout=limit)
 
@@ -133,7 +134,7 @@ class Dispatcher:
         """Dispatch another agent to a call whose agent is lost.
 
         After ``MAX_TRIES`` failures in a row the call is given up: one more agent is dispatched,
-        which only tells the user.
+        and only informs the user.
         """
         if job.metadata.tries > MAX_TRIES:
             return
@@ -147,7 +148,7 @@ class Dispatcher:
             try:
                 await self.replace_participant(job, metadata)
             finally:
-                await self._tell_staff(job, metadata)
+                await self._notify_given_up(job, metadata)
             return
         await self.replace_participant(job, metadata)
         logger.warning(
@@ -155,19 +156,19 @@ class Dispatcher:
             extra={"room": job.room, "job_id": job.job_id, "tries": metadata.tries},
         )
 
-    async def _tell_staff(self, job: AgentJob, metadata: JobMetadata) -> None:
+    async def _notify_given_up(self, job: AgentJob, metadata: JobMetadata) -> None:
         if self._on_given_up is None:
             return
         try:
             await self._on_given_up(job.room, metadata.model_copy(update={"tries": MAX_TRIES}))
-        except Exception:  # the cause of the failures may affect this too
+        except Exception:  # of any type: the cause of the failures may affect this too
             where = {"room": job.room, "job_id": job.job_id}
             logger.exception("staff not notified of a call that was given up", extra=where)
 
     async def move(self, job: AgentJob) -> None:
-        """Have an agent of another worker take over a call, once its agent is not speaking."""
-        for _ in range(_QUIET_POLLS):
-            if await self._quiet(job):
+        """Move a call to an agent of another worker once its agent is not speaking."""
+        for _ in range(_MOVE_POLLS):
+            if await self._is_agent_quiet(job):
                 break
             await asyncio.sleep(_POLL_S)
         await self.replace_participant(job, job.metadata_when_moved)
@@ -181,15 +182,15 @@ class Dispatcher:
         await self.dispatch(job.room, job.agent_name, metadata.text())
         self._dispatched_at[job.room] = time.monotonic()
 
-    def is_on_its_way(self, room: str) -> bool:
+    def is_agent_starting(self, room: str) -> bool:
         """Whether an agent dispatched to a room may still be starting."""
         return time.monotonic() - self._dispatched_at.get(room, float("-inf")) < STARTS_S
 
     async def is_lost(self, job: AgentJob) -> bool:
-        """Whether an agent whose process has ended has left a user or its own participant behind.
+        """Whether a call still needs an agent after the process of its agent has ended.
 
-        An agent that had left its room before its process died had ended its call; its participant
-        is no longer there.
+        It does if the agent's participant is still in the room: an agent that had ended its call
+        had left. It also does if the agent never joined, and its user waits.
         """
         there = await self.participants(job.room)
         if any(one.identity == job.identity for one in there):
@@ -197,19 +198,19 @@ class Dispatcher:
         return job.lived_s < _ARRIVED_S and has_user(there) and not has_agent(there)
 
     async def rooms(self, names: Sequence[str]) -> set[str]:
-        """Return those of these rooms that exist."""
-        there: set[str] = set()
+        """Return the names of those rooms that exist."""
+        existing: set[str] = set()
         for begin in range(0, len(names), _ROOMS_AT_ONCE):
             request = api.ListRoomsRequest(names=names[begin : begin + _ROOMS_AT_ONCE])
             listed = await _with_retries(partial(self._server.room.list_rooms, request))
-            there.update(room.name for room in listed.rooms)
-        return there
+            existing.update(room.name for room in listed.rooms)
+        return existing
 
     async def unserved(self, agent_name: str) -> Mapping[str, tuple[str, str]]:
-        """Find dispatches that no worker has received, in rooms where a participant waits for an agent.
+        """Find dispatches without a job, in rooms where a participant waits for an agent.
 
-        A fresh dispatch may still be on its way to a worker, so look twice. livekit-server 1.13.5
-        gives a dispatch to no worker that registers later.
+        A new dispatch may not have reached a worker yet, so call this twice. livekit-server 1.13.5
+        does not send a dispatch to workers that register later.
 
         Returns:
             By dispatch id, the room's name and the dispatch's metadata.
@@ -220,8 +221,8 @@ class Dispatcher:
             there = await self.participants(room.name)
             if not has_user(there) or has_agent(there):
                 continue
-            asked = await self.dispatches(room.name)
-            ours = [one for one in asked if one.agent_name == agent_name]
+            dispatches = await self.dispatches(room.name)
+            ours = [one for one in dispatches if one.agent_name == agent_name]
             if ours and not any(one.state.jobs for one in ours):
                 found[ours[-1].id] = (room.name, ours[-1].metadata)
         return found
@@ -239,7 +240,7 @@ class Dispatcher:
         await _with_retries(partial(self._server.agent_dispatch.create_dispatch, request))
 
     async def participants(self, room: str) -> Sequence[ParticipantInfo]:
-        """List the participants of a room; none, if there is no such room."""
+        """List the participants of a room; none if the room does not exist."""
         request = api.ListParticipantsRequest(room=room)
         try:
             listed = await _with_retries(partial(self._server.room.list_participants, request))
@@ -249,10 +250,10 @@ class Dispatcher:
             raise
         return list(listed.participants)
 
-    async def _quiet(self, job: AgentJob) -> bool:
+    async def _is_agent_quiet(self, job: AgentJob) -> bool:
         there = await self.participants(job.room)
         agent = next((one for one in there if one.identity == job.identity), None)
-        return agent is None or agent.attributes.get(_AGENT_STATE, "") in _QUIET
+        return agent is None or agent.attributes.get(_AGENT_STATE, "") in _QUIET_STATES
 
     async def _remove(self, job: AgentJob) -> None:
         request = api.RoomParticipantIdentity(room=job.room, identity=job.identity)
@@ -274,7 +275,7 @@ def has_agent(there: Sequence[ParticipantInfo], *, but: str = "") -> bool:
 
 
 async def _with_retries(ask: Callable[[], Awaitable[Any]]) -> Any:
-    """Call a server that may be busy or restarting, with a few retries."""
+    """Send a request with a few retries: the server may be busy or restarting."""
     for attempt in range(_ATTEMPTS):
         last = attempt == _ATTEMPTS - 1
         try:

@@ -1,9 +1,8 @@
 """Replaces lost agents: detects that an agent is gone while its user is still in the room.
 
-livekit-agents 1.8.9 and livekit-server 1.13.5 do not: a job whose process dies is not dispatched
-again, and its participant stays in the room for some twenty seconds. So that participant is
-removed, and the room gets a dispatch that names the dead job, so that the next one may take over
-its state at once.
+livekit-agents 1.8.9 and livekit-server 1.13.5 do not dispatch a job again whose process died, and its
+participant stays in the room for about twenty seconds. So this module removes the participant and
+creates a dispatch that names the dead job: the next job may then take over its state at once.
 """
 
 import asyncio
@@ -36,20 +35,19 @@ _IN_FLIGHT_S = 3.0
 """How long a dispatch may take to reach a worker, in seconds."""
 
 _ARRIVAL_S = 5.0
-"""How long the successor of an agent that has left may take to arrive, in seconds."""
+"""How long the successor of an agent that has left may take to join, in seconds."""
 
 _SILENT_S = 3.0
-"""An agent that does not renew its lease may only be slow, in its room or on its way into it, for
-this long, in seconds."""
+"""How long an agent that does not renew its lease counts as slow rather than lost, in seconds."""
 
 _HUNG_S = 10.0
-"""The same for an agent whose process is known to be alive, in seconds: on an overloaded machine it
-may only be waiting for a processor, and its successor would wait longer."""
+"""The same for an agent whose process is alive, in seconds: on an overloaded machine it may only be
+waiting for a processor, and its successor would wait longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class LostCall:
-    """A call whose agent's worker died, or whose agent left it to another.
+    """A call whose agent died, or left it to another agent.
 
     Args:
         job_id: The dead agent's job; empty when the agent has left.
@@ -69,7 +67,7 @@ class LostCall:
 
 
 class JobMonitor:
-    """Watches the job processes of one worker and has lost agents replaced.
+    """Watches the job processes of one worker, and replaces lost agents.
 
     Args:
         dispatcher: Dispatches the replacements.
@@ -77,7 +75,7 @@ class JobMonitor:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._over: set[str] = set()
+        self._released: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -85,18 +83,18 @@ class JobMonitor:
         """Start watching, once the worker has started.
 
         Args:
-            pool: The worker's process pool: a private attribute of livekit-agents 1.8.9, since
-                nothing public tells a job that was killed from one that ended.
+            pool: The worker's process pool: a private attribute of livekit-agents 1.8.9, whose
+                public API does not distinguish a killed job from one that ended.
         """
         try:
             pool.on("process_job_launched", self._job_launched)
             pool.on("process_closed", self._process_closed)
         except AttributeError:
-            logger.error("lost agents are not replaced: livekit-agents has changed")
+            logger.error("lost agents cannot be replaced: unknown version of livekit-agents")
 
     def release(self, job_id: str) -> None:
         """Stop watching a job whose call another job has taken over."""
-        self._over.add(job_id)
+        self._released.add(job_id)
 
     def leave_when_over(self, pool: Any) -> None:
         """Signal every job to leave its room when its call is over."""
@@ -112,7 +110,7 @@ class JobMonitor:
         return {info.job.id for info in jobs if info is not None}
 
     async def aclose(self) -> None:
-        """Stop replacing agents, and finish what is under way."""
+        """Stop replacing agents, and finish the replacements under way."""
         self._closed = True
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
@@ -127,20 +125,20 @@ class JobMonitor:
             return
         code = getattr(process, "exitcode", 0)
         logger.info("job process exited", extra={**_where(info), "exit_code": code})
-        if code == 0 or self._closed or info.job.id in self._over:
+        if code == 0 or self._closed or info.job.id in self._released:
             return
-        task = asyncio.create_task(self._lost(info))
+        task = asyncio.create_task(self._replace_lost(info))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _lost(self, info: RunningJobInfo) -> None:
+    async def _replace_lost(self, info: RunningJobInfo) -> None:
         try:
             job = AgentJob.of(info, self._dispatcher.noun)
             if await self._dispatcher.is_lost(job):
                 await self._dispatcher.replace(job)
         except MetadataFaults:
             return
-        except Exception:  # a failure for one call must not affect the others
+        except Exception:  # of any type: a failure for one call must not affect the others
             logger.exception("lost agent not replaced", extra=_where(info))
 
 
@@ -151,10 +149,10 @@ async def replace_this_job(
     lived_s: float,
     given_up: GivenUp | None = None,
 ) -> None:
-    """Have this job replaced, from within: for an entrypoint that cannot continue.
+    """Have this job replaced by another one, if its entrypoint cannot continue.
 
-    livekit-agents 1.8.9 counts a job whose entrypoint raises as ended well, and dispatches no
-    other. The job leaves its room and ends; the caller only has to return.
+    livekit-agents 1.8.9 counts a job whose entrypoint raises an exception as successful, and
+    dispatches no other. The job leaves its room and ends; the caller only has to return.
 
     Args:
         ctx: The job.
@@ -187,10 +185,9 @@ async def recover_lost_calls(
     agent_name: str,
     running: Collection[str] = (),
 ) -> int:
-    """Dispatch agents to the calls that dead workers have left; returns how many.
+    """Dispatch agents to the calls of dead workers; returns how many.
 
-    Nothing is dispatched to a room that is gone, that its user has left, or that has another
-    agent.
+    A room that is gone, that its user has left, or that has another agent gets none.
 
     Args:
         dispatcher: Dispatches the agents.
@@ -203,7 +200,7 @@ async def recover_lost_calls(
     for one in lost:
         if one.room not in rooms or one.job_id in dispatcher.given_up:
             continue
-        if dispatcher.is_on_its_way(one.room):
+        if dispatcher.is_agent_starting(one.room):
             continue
         identity = default_identity(one.job_id)
         metadata = JobMetadata(
@@ -226,12 +223,12 @@ async def recover_lost_calls(
 
 
 def _is_user_waiting(user: str | None, there: Sequence[ParticipantInfo]) -> bool:
-    """Whether a call's user is in the room; any user, if the call's own is unknown."""
+    """Whether a call's user is in the room; any user counts if the call's own is unknown."""
     return any(one.identity == user for one in there) if user else has_user(there)
 
 
 async def serve_waiting_participants(dispatcher: Dispatcher, *, agent_name: str) -> int:
-    """Dispatch agents to users who came while there was no worker; returns how many.
+    """Dispatch agents to users who joined while there was no worker; returns how many.
 
     Args:
         dispatcher: Dispatches the agents.

@@ -2,9 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Collection
-from typing import TypeVar
-
-from pydantic import BaseModel
 
 from agents.app.app import AnyApp, App, Environment
 from agents.app.declaration import named_faults
@@ -13,16 +10,15 @@ from agents.app.doctor.findings import Finding, Severity, fault, ok, warning
 from agents.app.doctor.models import check_models, check_speech
 from agents.app.doctor.ports import check_ports, check_web
 from agents.app.doctor.server import check_server
+from agents.app.doctor.speech_keys import check_speech_keys
 from agents.app.faults import InputError
 from agents.app.models.choice import language_model
 from agents.app.models.speech_settings import missing_for_speech
+from agents.app.parts import C, S
 from agents.app.setting_values import LOCAL
 from agents.app.settings import AppSettings, SettingsFaults, has_livekit_settings
 from agents.app.terminal.logs import log_to_stderr
 from agents.app.terminal.stdio import say
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 FAILED = 1
 
@@ -40,7 +36,7 @@ def run_doctor(app: AnyApp, **options: str | None) -> int:
         async for finding in check_all(app, settings, wrong):
             marks.add(finding.mark)
             text = str(finding)
-            for secret in secrets:  # a server may repeat what it was sent
+            for secret in secrets:  # a server's reply may contain the request
                 text = text.replace(secret, "[secret]")
             say(text)
 
@@ -53,7 +49,7 @@ def check_settings(
     **options: str | None,
 ) -> tuple[list[Finding], AppSettings | None, frozenset[str]]:
     """Check the settings; returns findings, usable settings, and the names of invalid ones."""
-    findings = [warning("settings", told) for told in app.settings.unknown()]
+    findings = [warning("settings", message) for message in app.settings.unknown()]
     if not has_livekit_settings():
         findings.append(
             warning(
@@ -68,7 +64,7 @@ def check_settings(
     try:
         settings = wanted(**options)
     except SettingsFaults as error:
-        findings += [fault("settings", told) for told in error.faults]
+        findings += [fault("settings", message) for message in error.faults]
     else:
         return [*findings, ok("settings", "all valid")], settings, frozenset()
     rest, wrong = app.settings.usable(**options) or (None, frozenset())
@@ -83,7 +79,7 @@ async def check_all(
     Args:
         app: The application.
         settings: The usable settings; without them nothing is checked.
-        wrong: The names of invalid settings; what depends on them is not checked.
+        wrong: The names of invalid settings; checks that need them are left out.
     """
     if settings is None:
         return
@@ -102,7 +98,7 @@ async def check_all(
         for found in await check_models(app, settings):
             yield found
     if is_valid("stt", "tts"):
-        for found in check_speech(settings):
+        for found in (*check_speech(settings), *await check_speech_keys(settings)):
             yield found
     for found in await check_server(settings):
         yield found
@@ -117,7 +113,7 @@ async def check_all(
 async def check_application(
     app: App[S, C], settings: AppSettings
 ) -> tuple[str | None, list[Finding]]:
-    """Check that all that a call needs can be made; returns the owner of the states as well."""
+    """Check that everything that a call needs can be built; also returns the owner of the states."""
     name, owner = app.command_line.context_name, None
     findings: list[Finding] = []
     context: list[C] = []
@@ -137,14 +133,14 @@ async def check_application(
             if settings.model == LOCAL and app.model is not None:
                 await language_model(app, made, settings).aclose()
     except InputError as error:
-        return owner, [*findings, *(fault("application", told) for told in error.faults)]
+        return owner, [*findings, *(fault("application", message) for message in error.faults)]
     what = f"its agents and {app.a_noun}" if context else "its agents"
     findings.append(ok("application", f"{what} can be made"))
     return owner, [*findings, *(check_transfers(app, made, settings) for made in context)]
 
 
 def check_transfers(app: App[S, C], context: C, settings: AppSettings) -> Finding:
-    """Check whether callers who ask for a person can be put through to one, and how."""
+    """Check whether phone callers can be transferred to a person, and how."""
     about = "transfers"
     try:
         with named_faults("phone.transfer_to", settings.secrets):
@@ -152,9 +148,7 @@ def check_transfers(app: App[S, C], context: C, settings: AppSettings) -> Findin
     except InputError as error:
         return fault(about, "; ".join(error.faults))
     if to is None:
-        return ok(
-            about, "no agent offers a person on the telephone: no number is set to transfer to"
-        )
+        return ok(about, "off: no number is set, so no agent offers to transfer a caller")
     if missing := missing_for_speech(settings):
         return ok(about, f"every telephone call, to {to}: it has no speech ({', '.join(missing)})")
     if settings.transfer == "warm":

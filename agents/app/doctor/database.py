@@ -13,20 +13,20 @@ from agents.app.settings import AppSettings
 from agents.app.states import default_database, open_store
 from state.shared import StateError
 
-LITTLE_ROOM = 200 * 1024 * 1024
+LOW_DISK_SPACE = 200 * 1024 * 1024
 """Free disk space below which a warning is given, in bytes."""
 
-_OWNER = "doctor"
+_DEFAULT_OWNER = "doctor"
 
 
 async def check_database_access(app: AnyApp, settings: AppSettings, owner: str | None) -> Finding:
-    """Read from the database and write to it: only writing shows a full disk or missing rights."""
+    """Read from the database and write to it: only a write detects a full disk or missing rights."""
     url = settings.database or default_database(app)
     file = _database_file(url)
     if file is not None and not file.exists():
-        return _to_be_made(file)
+        return _check_missing_file(file)
     try:
-        async with open_store(app, url, owner or _OWNER, create=False) as store:
+        async with open_store(app, url, owner or _DEFAULT_OWNER, create=False) as store:
             await store.list(1)
             await store.try_writing()
     except StateError as error:
@@ -36,7 +36,7 @@ async def check_database_access(app: AnyApp, settings: AppSettings, owner: str |
     if file is None:
         return ok("database", "it answers, can be written to, and its tables are complete")
     free = shutil.disk_usage(file.parent).free
-    if free < LITTLE_ROOM:
+    if free < LOW_DISK_SPACE:
         return warning(
             "database", f"{file}: only {free // 1_048_576} MiB are free on its disk: make room"
         )
@@ -44,7 +44,7 @@ async def check_database_access(app: AnyApp, settings: AppSettings, owner: str |
 
 
 def _database_file(url: str) -> Path | None:
-    # SQLAlchemy raises several types; opening the database reports the cause.
+    # SQLAlchemy raises several types of errors here; opening the database reports the cause.
     with suppress(Exception):
         parsed = make_url(url)
         if parsed.get_backend_name() == "sqlite" and parsed.database:
@@ -52,9 +52,9 @@ def _database_file(url: str) -> Path | None:
     return None
 
 
-def _to_be_made(file: Path) -> Finding:
+def _check_missing_file(file: Path) -> Finding:
     there = next((folder for folder in file.absolute().parents if folder.exists()), Path("/"))
-    if not _can_be_written_to(there):
+    if not _is_writable(there):
         return fault(
             "database",
             f"{file} does not exist, and {there} cannot be written to: name another file with"
@@ -63,9 +63,9 @@ def _to_be_made(file: Path) -> Finding:
     return ok("database", f"{file} does not exist yet; the first call creates it")
 
 
-def _can_be_written_to(folder: Path) -> bool:
+def _is_writable(folder: Path) -> bool:
     try:
-        # The mode bits are not enough: the file system may refuse.
+        # The mode bits are not enough: the file system may be read-only.
         with TemporaryFile(dir=folder) as trial:
             trial.write(b"doctor")
     except OSError:

@@ -6,7 +6,7 @@ from enum import StrEnum
 import aiohttp
 
 ANSWER_TIMEOUT = aiohttp.ClientTimeout(total=5.0)
-"""How long a server that is checked may take to answer."""
+"""The timeout of a request to a checked server."""
 
 
 class Severity(StrEnum):
@@ -23,7 +23,7 @@ class Finding:
 
     Args:
         mark: The severity.
-        about: What was checked.
+        about: The subject of the check.
         found: The finding, and how to fix it.
     """
 

@@ -11,7 +11,7 @@ from agents.app.app import AnyApp
 from agents.app.doctor.findings import ANSWER_TIMEOUT, Finding, fault, ok, warning
 from agents.app.importing import missing_extra
 from agents.app.models.speech_settings import (
-    HEARS_CARDS,
+    REALTIME_NOTE,
     missing_for_speech,
     model_hears,
     speech_faults,
@@ -21,7 +21,7 @@ from agents.app.models.speech_settings import (
 )
 from agents.app.setting_values import (
     LOCAL,
-    OF_OPENAI,
+    OPENAI_MODELS,
     OPENAI_REALTIME,
     OPENAI_URL,
     SCRIPT,
@@ -34,18 +34,18 @@ async def check_models(app: AnyApp, settings: AppSettings) -> list[Finding]:
     """Check each language model with a request to its server."""
     if settings.model == LOCAL and app.model is None:
         variable = settings.variable("model")
-        told = f"{app.name} has no local model: set {variable} to openai, or to script:FILE"
-        return [fault("language model", told)]
+        message = f"{app.name} has no local model: set {variable} to openai, or to script:FILE"
+        return [fault("language model", message)]
     if settings.model == LOCAL:
         return [ok("language model", "the local model needs nothing")]
     if settings.model.startswith(SCRIPT):
         return [_check_script(Path(settings.model.removeprefix(SCRIPT)))]
-    if settings.model not in OF_OPENAI:
+    if settings.model not in OPENAI_MODELS:
         return []
     if missing := missing_extra("openai", ("openai",)):
         return [fault("language model", missing)]
     hears = settings.model == OPENAI_REALTIME
-    first = await _check_model(
+    first = await check_openai_model(
         "language model",
         settings.openai_base_url,
         settings.openai_realtime_model if hears else settings.openai_model,
@@ -55,7 +55,7 @@ async def check_models(app: AnyApp, settings: AppSettings) -> list[Finding]:
     if settings.openai_fallback_model is None and settings.openai_fallback_base_url is None:
         return [first]
     elsewhere = settings.openai_fallback_base_url
-    second = await _check_model(
+    second = await check_openai_model(
         "second language model",
         elsewhere or settings.openai_base_url,
         settings.openai_fallback_model or settings.openai_model,
@@ -72,9 +72,18 @@ def _check_script(file: Path) -> Finding:
     return warning("language model", f"replays {file}: it does not understand what users say")
 
 
-async def _check_model(
+async def check_openai_model(
     about: str, base_url: str | None, model: str, key: SecretStr | None, variable: str
 ) -> Finding:
+    """Check whether a server with OpenAI's API accepts the key and has the model.
+
+    Args:
+        about: The subject of the finding.
+        base_url: The server; OpenAI's own if not set.
+        model: The model's name.
+        key: The key, if one is sent to this server.
+        variable: The setting of the model's name.
+    """
     if key is None and needs_key(base_url):
         return fault(about, "no key is set: put it into OPENAI_API_KEY")
     url = (base_url or OPENAI_URL).rstrip("/")
@@ -90,7 +99,7 @@ async def _check_model(
         return fault(about, f"{url} does not answer: check the address, and that the server runs")
     if status in (401, 403):
         return fault(about, f"{url} rejects the key: set a valid one")
-    if status != 200:  # not every compatible server can list its models
+    if status != 200:  # not every compatible server lists its models
         return warning(about, f"{url} answers, but does not list its models ({status})")
     if known and model not in known:
         return fault(about, f"{url} has no model {model}: set {variable}")
@@ -103,18 +112,18 @@ def _names(listed: Any) -> set[str]:
 
 
 def check_speech(settings: AppSettings) -> list[Finding]:
-    """Check the speech settings; whether a provider accepts its key only shows in a call."""
+    """Check the speech settings, and that the plugins they need can be imported."""
     if missing := missing_for_speech(settings):
         return [ok("speech", f"rooms are text only; not set: {', '.join(missing)}")]
     if wrong := speech_faults(settings):
-        return [fault("speech", told) for told in wrong]
+        return [fault("speech", message) for message in wrong]
     for name in speech_plugins(settings):
         try:
             import_module(f"livekit.plugins.{name}")
-        except Exception as error:  # of whatever kind: a call would raise it too
-            told = f"livekit-plugins-{name} cannot be imported: {type(error).__name__}: {error}"
-            return [fault("speech", told)]
-    cards = [warning("privacy", HEARS_CARDS)] if model_hears(settings) else []
+        except Exception as error:  # of any type: a call would raise it too
+            message = f"livekit-plugins-{name} cannot be imported: {type(error).__name__}: {error}"
+            return [fault("speech", message)]
+    cards = [warning("privacy", REALTIME_NOTE)] if model_hears(settings) else []
     return [
         *cards,
         ok("speech", f"STT by {stt_provider(settings)}, TTS by {tts_provider(settings)}"),

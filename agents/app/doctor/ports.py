@@ -1,4 +1,4 @@
-"""Checks whether ports can be bound, and what the web server needs where one is configured."""
+"""Checks whether ports can be bound and, where a web server is configured, whether it can run."""
 
 import socket
 from contextlib import closing, suppress
@@ -12,8 +12,8 @@ from agents.app.settings import AppSettings
 
 
 @dataclass(frozen=True)
-class Program:
-    """A program of ours that may have a port already: its answer holds this value under this key."""
+class PortOwner:
+    """A program of this application that may use a port: its JSON reply holds ``value`` under ``key``."""
 
     name: str
     host: str
@@ -24,9 +24,9 @@ class Program:
 
 
 async def check_ports(settings: AppSettings) -> list[Finding]:
-    """Check a worker's ports; a running worker of ours may have them."""
+    """Check a worker's ports; a running worker of this application may use them."""
     host, health = settings.health_host, settings.health_port
-    worker = Program("worker", host, health, "worker", "agent_name", settings.agent_name)
+    worker = PortOwner("worker", host, health, "worker", "agent_name", settings.agent_name)
     return [
         await check_port(f"{kind} port", host, port, settings.variable(f"{kind}_port"), worker)
         for kind, port in (("health", health), ("metrics", settings.metrics_port))
@@ -34,7 +34,7 @@ async def check_ports(settings: AppSettings) -> list[Finding]:
     ]
 
 
-async def check_port(about: str, host: str, port: int, variables: str, ours: Program) -> Finding:
+async def check_port(about: str, host: str, port: int, variables: str, ours: PortOwner) -> Finding:
     """Check one port.
 
     Args:
@@ -42,7 +42,7 @@ async def check_port(about: str, host: str, port: int, variables: str, ours: Pro
         host: The address that it is bound to.
         port: The port; 0 is any free one.
         variables: The settings to change.
-        ours: The program that may have it.
+        ours: The program of this application that may use it.
     """
     if port == 0:
         return ok(about, "any free port")
@@ -52,30 +52,30 @@ async def check_port(about: str, host: str, port: int, variables: str, ours: Pro
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind((host, port))
     except OSError as error:
-        if await _answers(ours):
+        if await _is_running(ours):
             return ok(about, f"{port}: in use by a running {ours.name}")
         return fault(about, f"{host}:{port} cannot be bound ({error.strerror}): set {variables}")
     return ok(about, f"{port} is free")
 
 
-async def _answers(program: Program) -> bool:
+async def _is_running(program: PortOwner) -> bool:
     host = "127.0.0.1" if program.host == "0.0.0.0" else program.host
     with suppress(aiohttp.ClientError, TimeoutError, OSError, ValueError):
         async with (
             aiohttp.ClientSession(timeout=ANSWER_TIMEOUT) as session,
             session.get(f"http://{host}:{program.port}/{program.path}") as answer,
         ):
-            told = await answer.json(content_type=None)
-            return isinstance(told, dict) and told.get(program.key) == program.value
+            reply = await answer.json(content_type=None)
+            return isinstance(reply, dict) and reply.get(program.key) == program.value
     return False
 
 
 async def check_web(app: AnyApp, settings: AppSettings) -> list[Finding]:
-    """Check the page, the ports and the password of staff; nothing if no setting of the web server is set."""
+    """Check the page, the ports and the staff password, if any setting of the web server is set."""
     if not any(name.startswith(("web_", "staff_")) for name in settings.model_fields_set):
         return []
     host, port = settings.web_host, settings.web_port
-    server = Program("web server", host, port, "healthz", "status", "ok")
+    server = PortOwner("web server", host, port, "healthz", "status", "ok")
     variables = f"{settings.variable('web_host')}, {settings.variable('web_port')}"
     findings = [
         _check_page(app, settings),

@@ -1,4 +1,4 @@
-"""Checks whether the LiveKit server answers, has the same time, and accepts our keys."""
+"""Checks whether the LiveKit server answers, its clock agrees, and it accepts the keys."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ REFUSED_SKEW_S = 55.0
 
 
 async def check_server(settings: AppSettings) -> list[Finding]:
-    """Check the LiveKit server: whether it answers, its clock, and our keys."""
+    """Check whether the LiveKit server answers, its clock agrees, and it accepts the keys."""
     url = settings.livekit_url
     if url is None or urlsplit(url).scheme not in ("ws", "wss"):
         return []  # reported with the settings
@@ -48,17 +48,17 @@ def _check_clocks(date: str | None, before: datetime, after: datetime) -> Iterab
     try:
         theirs = parsedate_to_datetime(date or "")
     except ValueError:
-        return [warning("clock", "the server does not send its time")]
-    # The header has whole seconds, and was written at some moment between our two readings.
+        return [warning("clock", "not checked: the server does not send its time")]
+    # The header has whole seconds, and was written between the two readings of the local clock.
     ahead = max((before - theirs).total_seconds() - 1, 0) or min(
         (after - theirs).total_seconds(), 0
     )
     if abs(ahead) <= SKEW_S:
         return [ok("clock", "it agrees with the server's")]
-    said = f"{abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the server's"
+    difference = f"{abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the server's"
     if abs(ahead) >= REFUSED_SKEW_S:
-        return [fault("clock", f"{said}: tokens are rejected; synchronize it (NTP)")]
-    return [warning("clock", f"{said}: synchronize it (NTP)")]
+        return [fault("clock", f"{difference}: tokens are rejected; synchronize it (NTP)")]
+    return [warning("clock", f"{difference}: synchronize it (NTP)")]
 
 
 async def _check_keys(settings: AppSettings) -> Finding:

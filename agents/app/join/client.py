@@ -1,4 +1,4 @@
-"""A user's client in a room: finds the agent, calls its methods, and reports what it receives."""
+"""A user's client in a room: finds the agent, calls its methods, and reports events."""
 
 import asyncio
 import json
@@ -15,21 +15,20 @@ if TYPE_CHECKING:
     from agents.handoff import EndReason
 
 ACTIVE_AGENT = "active_agent"
-"""The attribute of a transcription that names the agent whose words it holds, and, after the
-application's prefix, the participant's that names the active agent."""
+"""The attribute that names an agent: on a transcription the speaker; on the agent's participant, with
+the application's prefix, the active agent."""
 
-_IS_FINAL = "lk.transcription_final"
+_FINAL_ATTRIBUTE = "lk.transcription_final"
 """The attribute of a transcription that will not change."""
 
 LINK_BROKEN = (1401, 1501, 1502, 1503, 1505)
-"""The RPC errors of livekit 1.1.21 for a call that did not reach the agent, or a reply that did not
-reach us."""
+"""The RPC errors of livekit 1.1.21 for a call that did not reach the agent, or whose reply was lost."""
 
 NOT_YET = (1400, *LINK_BROKEN)
-"""The RPC errors of a call while the agent is still arriving."""
+"""The RPC errors of a call while the agent is still joining."""
 
 _BEGINNING = (5003, 5004)
-"""The errors of a hello while a call takes its time to start."""
+"""The errors of a hello while a call is still starting."""
 
 _END_REASONS: "Mapping[str, EndReason]" = {
     "agent_ended": "agent_ended",
@@ -38,15 +37,15 @@ _END_REASONS: "Mapping[str, EndReason]" = {
     "failed": "failed",
 }
 
-_FOUND_S = 2.0
-"""How long an agent may take to acknowledge a call, in seconds: a dead one is still listed for a
-while."""
+_ACKNOWLEDGE_S = 2.0
+"""How long an agent may take to acknowledge a call, in seconds: a dead agent remains a participant for
+a while."""
 
-_READ_S = 1.0
+_READ_LIMIT_S = 1.0
 """How long a notice or a transcription waits for the transcriptions sent before it, in seconds."""
 
 _REPLY_S = 10.0
-_AGAIN_S = 0.25
+_RETRY_S = 0.25
 
 AGENT_LIMIT_S = 20.0
 """How long an agent may take to join the room, or rejoin it, in seconds."""
@@ -57,7 +56,7 @@ _LEFT_LIMIT_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class SaidText:
-    """An agent, if known which, said this complete text."""
+    """An agent said this text, which is complete; the agent is ``None`` if unknown."""
 
     agent: str | None
     text: str
@@ -65,14 +64,14 @@ class SaidText:
 
 @dataclass(frozen=True, slots=True)
 class HeardText:
-    """The agent has heard the user say this complete text."""
+    """The user said this text, as the agent heard it; it is complete."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnNotice:
-    """It is the user's turn, or no longer, as the notice's payload says."""
+    """A turn notice; its payload says whether it is the user's turn."""
 
     data: Mapping[str, Any]
 
@@ -104,7 +103,7 @@ class AgentJoined:
 
 @dataclass(frozen=True, slots=True)
 class AgentLeft:
-    """The last agent has left, by itself if it had finished, and no other came in time."""
+    """The last agent has left and no other joined in time; ``by_itself`` if it was not removed."""
 
     by_itself: bool
 
@@ -136,34 +135,34 @@ class RoomClient:
     """One user in one room.
 
     Args:
-        tell: Called with each event, in the event loop; it must not block.
+        tell: Called with each event in the event loop; it must not block.
     """
 
     def __init__(self, noun: str, prefix: str, tell: Callable[[ClientEvent], None]) -> None:
         self._noun = noun
         self._active_agent = f"{prefix}.{ACTIVE_AGENT}"
         self.room = rtc.Room()
-        self._tell = tell
+        self._on_event = tell
         self._agent: str | None = None
         self._readers: set[asyncio.Task[None]] = set()
         self._newest_reader: asyncio.Task[None] | None = None
         self._in_order = asyncio.Lock()
         self._leaving = False
-        self._gone = Timer(lambda by_itself: tell(AgentLeft(by_itself)))
+        self._agent_timer = Timer(lambda by_itself: tell(AgentLeft(by_itself)))
         room = self.room
-        room.register_text_stream_handler("lk.transcription", self._opened)
+        room.register_text_stream_handler("lk.transcription", self._on_stream)
         room.on("reconnecting", lambda: tell(ConnectionChanged("reconnecting")))
         room.on("reconnected", lambda: tell(ConnectionChanged("back")))
-        room.on("disconnected", self._disconnected)
-        room.on("participant_connected", self._came)
-        room.on("participant_disconnected", self._left)
+        room.on("disconnected", self._on_disconnected)
+        room.on("participant_connected", self._on_participant_connected)
+        room.on("participant_disconnected", self._on_participant_disconnected)
 
     def take_notices(self) -> None:
         """Register the RPC methods that the agent calls, once the room is joined."""
         own = self.room.local_participant
-        own.register_rpc_method("your_turn_to_speak", self._turn_told)
-        own.register_rpc_method(f"{self._noun}_state_changed", self._state_moved)
-        own.register_rpc_method("call_ended", self._call_ended)
+        own.register_rpc_method("your_turn_to_speak", self._on_turn_notice)
+        own.register_rpc_method(f"{self._noun}_state_changed", self._on_state_notice)
+        own.register_rpc_method("call_ended", self._on_end_notice)
 
     @property
     def agents(self) -> list[str]:
@@ -174,7 +173,7 @@ class RoomClient:
         return [one.identity for one in found]
 
     async def meet(self) -> dict[str, Any]:
-        """Say hello until an agent answers; later calls go to that agent.
+        """Call ``hello`` until an agent answers; later calls go to that agent.
 
         Raises:
             NoAgent: No agent answered in time.
@@ -190,13 +189,13 @@ class RoomClient:
                     if error.code not in (*NOT_YET, *_BEGINNING):
                         raise
                 except ValueError:
-                    pass  # not an agent of ours
+                    pass  # another application's agent
                 else:
                     self._agent = identity
                     return dict(hello)
             if time.monotonic() > deadline:
                 raise NoAgent
-            await asyncio.sleep(_AGAIN_S)
+            await asyncio.sleep(_RETRY_S)
 
     async def call(self, method: str, payload: str) -> str:
         """Call the agent that answered; returns the raw reply.
@@ -221,13 +220,13 @@ class RoomClient:
     async def leave(self) -> None:
         """Leave the room, and wait for messages that are still arriving; call it once."""
         self._leaving = True
-        self._gone.stop()
+        self._agent_timer.stop()
         await self.room.disconnect()
-        # If the server has closed the room, that returns at once while livekit's own task
-        # continues.
+        # If the server has closed the room, ``disconnect`` returns while livekit's own task still
+        # runs.
         listening: asyncio.Task[None] | None = getattr(self.room, "_task", None)
         if listening is not None:
-            await asyncio.wait([listening], timeout=_READ_S)
+            await asyncio.wait([listening], timeout=_READ_LIMIT_S)
         while self._readers:
             await asyncio.gather(*self._readers, return_exceptions=True)
 
@@ -237,34 +236,39 @@ class RoomClient:
             method=method,
             payload=payload,
             response_timeout=_REPLY_S,
-            max_round_trip_latency=_FOUND_S,
+            max_round_trip_latency=_ACKNOWLEDGE_S,
         )
 
     # -- incoming ----------------------------------------------------------------------------------------
 
-    async def _turn_told(self, data: rtc.RpcInvocationData) -> str:
-        await self._all_is_read()
-        self._notice(data, lambda notice: self._tell(TurnNotice(notice)))
+    async def _on_turn_notice(self, data: rtc.RpcInvocationData) -> str:
+        await self._wait_for_readers()
+        self._handle_notice(data, lambda notice: self._on_event(TurnNotice(notice)))
         return ""
 
-    async def _call_ended(self, data: rtc.RpcInvocationData) -> str:
-        await self._all_is_read()
-        self._notice(data, lambda notice: self._tell(EndNotice(_END_REASONS[notice["reason"]])))
+    async def _on_end_notice(self, data: rtc.RpcInvocationData) -> str:
+        await self._wait_for_readers()
+        self._handle_notice(
+            data, lambda notice: self._on_event(EndNotice(_END_REASONS[notice["reason"]]))
+        )
         return ""
 
-    async def _all_is_read(self) -> None:
+    async def _wait_for_readers(self) -> None:
         """Wait for the transcriptions sent before a notice, which are read in tasks of their own."""
         async with self._in_order:
             if self._readers:
-                await asyncio.wait(self._readers, timeout=_READ_S)
+                await asyncio.wait(self._readers, timeout=_READ_LIMIT_S)
 
-    async def _state_moved(self, data: rtc.RpcInvocationData) -> str:
-        self._notice(data, lambda notice: self._tell(StateNotice(int(notice["version"]))))
+    async def _on_state_notice(self, data: rtc.RpcInvocationData) -> str:
+        self._handle_notice(
+            data, lambda notice: self._on_event(StateNotice(int(notice["version"])))
+        )
         return ""
 
-    def _notice(self, data: rtc.RpcInvocationData, take: Callable[[dict[str, Any]], None]) -> None:
-        # Any participant may call this; only agents, whose kind the server vouches for, are
-        # trusted.
+    def _handle_notice(
+        self, data: rtc.RpcInvocationData, take: Callable[[dict[str, Any]], None]
+    ) -> None:
+        # Any participant may call this; only agents are trusted, since the server sets their kind.
         if data.caller_identity not in self.agents:
             return
         try:
@@ -272,12 +276,12 @@ class RoomClient:
         except (ValueError, TypeError, KeyError):
             return
 
-    def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
+    def _on_stream(self, reader: rtc.TextStreamReader, identity: str) -> None:
         attributes = reader.info.attributes or {}
         heard = identity not in self.agents
         if heard:
             own = identity == self.room.local_participant.identity
-            if not own or attributes.get(_IS_FINAL) != "true":
+            if not own or attributes.get(_FINAL_ATTRIBUTE) != "true":
                 return
         task = asyncio.create_task(self._read(reader, identity, self._newest_reader, heard=heard))
         self._newest_reader = task
@@ -299,17 +303,17 @@ class RoomClient:
         agent = (reader.info.attributes or {}).get(ACTIVE_AGENT)
         if agent is None and (speaker := self.room.remote_participants.get(identity)) is not None:
             agent = speaker.attributes.get(self._active_agent)
-        if before is not None:  # on a busy machine a later text may be whole first
-            await asyncio.wait([before], timeout=_READ_S)
+        if before is not None:  # on a busy machine a later text may be complete first
+            await asyncio.wait([before], timeout=_READ_LIMIT_S)
         if text.strip():
-            self._tell(HeardText(text) if heard else SaidText(agent, text))
+            self._on_event(HeardText(text) if heard else SaidText(agent, text))
 
-    def _came(self, participant: rtc.RemoteParticipant) -> None:
+    def _on_participant_connected(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
-            self._gone.stop()
-            self._tell(AgentJoined())
+            self._agent_timer.stop()
+            self._on_event(AgentJoined())
 
-    def _left(self, participant: rtc.RemoteParticipant) -> None:
+    def _on_participant_disconnected(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind != rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
             return
         if participant.identity == self._agent:
@@ -317,14 +321,14 @@ class RoomClient:
         if self.agents or self._leaving:
             return
         by_itself = participant.disconnect_reason == rtc.DisconnectReason.CLIENT_INITIATED
-        self._gone.start(_LEFT_LIMIT_S if by_itself else AGENT_LIMIT_S, by_itself)
+        self._agent_timer.start(_LEFT_LIMIT_S if by_itself else AGENT_LIMIT_S, by_itself)
 
-    def _disconnected(self, reason: object) -> None:
-        self._gone.stop()
+    def _on_disconnected(self, reason: object) -> None:
+        self._agent_timer.stop()
         if not self._leaving:
             closed = (
                 rtc.DisconnectReason.ROOM_DELETED,
                 rtc.DisconnectReason.ROOM_CLOSED,
                 rtc.DisconnectReason.PARTICIPANT_REMOVED,
             )
-            self._tell(ConnectionChanged("lost", closed=reason in closed))
+            self._on_event(ConnectionChanged("lost", closed=reason in closed))

@@ -48,7 +48,7 @@ def run_join(
             file's place is the machine's own.
 
     Raises:
-        InputError: The server rejects the keys, or there is no such sound.
+        InputError: The server rejects the keys, or a sound file or device cannot be used.
     """
     typing = sys.stdin is not None and sys.stdin.isatty()
     on_screen = typing and sys.stdout.isatty() and not events
@@ -56,15 +56,15 @@ def run_join(
         log_to_file(app.name, settings.secrets)
     else:
         log_to_stderr(settings.secrets)
-    _keep_tokens_out_of_logs()
-    front, lines = _front(app, events=events, on_screen=on_screen)
+    _silence_token_logs()
+    display, lines = _display_and_input(app, events=events, on_screen=on_screen)
 
-    async def visiting() -> int:
+    async def converse() -> int:
         aloud = Sound(*sound) if sound is not None else None
         visit = Visit(
             app,
             RoomAccess(settings),
-            front,
+            display,
             lines,
             typed=typing,
             room=room or new_room(),
@@ -72,12 +72,12 @@ def run_join(
             sound=aloud,
         )
         reason = await visit.run(fresh=room is None, resume_code=resume_code, again=again)
-        if visit.unheard is not None:
+        if visit.output_error is not None:
             discard_stdout()
-            return 0 if isinstance(visit.unheard, BrokenPipeError) else FAILED
+            return 0 if isinstance(visit.output_error, BrokenPipeError) else FAILED
         return FAILED if reason == "failed" else 0
 
-    return _in_plain_words(app, settings, visiting())
+    return _run_and_report(app, settings, converse())
 
 
 def run_call(
@@ -105,39 +105,39 @@ def run_call(
         KeysRefused: The server rejects the keys.
     """
     log_to_stderr(settings.secrets)
-    _keep_tokens_out_of_logs()
+    _silence_token_logs()
     name, caller = room or new_room(), identity or new_identity()
 
-    async def calling() -> int:
-        entrance = RoomAccess(settings)
+    async def call() -> int:
+        access = RoomAccess(settings)
         client = RoomClient(app.noun, app.prefix, lambda news: None)
         if room is None:
-            await entrance.open(name)
-        await entrance.join(client.room, name, caller)
+            await access.open(name)
+        await access.join(client.room, name, caller)
         try:
             client.take_notices()
             if not client.agents:
-                await entrance.dispatch_agent(name, caller, resume_code)
+                await access.dispatch_agent(name, caller, resume_code)
             try:
                 await client.meet()
             except rtc.RpcError:
-                pass  # not this agent's user: the call itself still gets its answer
+                pass  # the agent rejects this user; the call itself still gets a reply
             say(await client.call(method, payload))
         finally:
             await client.leave()
         return 0
 
-    return _in_plain_words(app, settings, calling())
+    return _run_and_report(app, settings, call())
 
 
-def _in_plain_words(app: AnyApp, settings: AppSettings, doing: Coroutine[Any, Any, int]) -> int:
+def _run_and_report(app: AnyApp, settings: AppSettings, doing: Coroutine[Any, Any, int]) -> int:
     try:
         return asyncio.run(doing)
     except Unreachable as error:
         print_error(str(error), f"Is it running? `{app.command} doctor` shows what is wrong.")
     except NoSpeech:
         print_error(
-            "The agent neither hears nor speaks: set a provider's keys, or start it with",
+            "The agent has no speech: set a provider's keys, or start it with",
             f"  {app.command} dev --speech",
         )
     except NoAgent:
@@ -149,19 +149,22 @@ def _in_plain_words(app: AnyApp, settings: AppSettings, doing: Coroutine[Any, An
         print_error(f"{error.code} {error.message}")
         if error.data:
             print_error(error.data)
+        if error.code == rtc.RpcError.ErrorCode.UNSUPPORTED_METHOD:
+            print_error(f"The agent has no such method. `{app.command} schema rpc` lists them.")
         if error.code in LINK_BROKEN:
             print_error("The agent no longer answers.")
     return FAILED
 
 
-def _keep_tokens_out_of_logs() -> None:
-    # livekit 1.1.21 logs the server's answer to a rejected token as an error, with the whole token
-    # in it.
+def _silence_token_logs() -> None:
+    # livekit 1.1.21 logs the response to a rejected token as an error that contains the token.
     logging.getLogger("livekit").setLevel(logging.CRITICAL)
 
 
-def _front(app: AnyApp, *, events: bool, on_screen: bool) -> tuple[RoomDisplay, InputLines]:
+def _display_and_input(
+    app: AnyApp, *, events: bool, on_screen: bool
+) -> tuple[RoomDisplay, InputLines]:
     if events:
         return JsonDisplay(app, sys.stdout), piped()
-    front = PlainDisplay(app, sys.stdout, answers_here=on_screen)
-    return front, typed(front.typed) if on_screen else piped()
+    display = PlainDisplay(app, sys.stdout, answers_here=on_screen)
+    return display, typed(display.typed) if on_screen else piped()

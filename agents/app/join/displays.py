@@ -39,7 +39,7 @@ class JoinedRoom:
 class RoomDisplay:
     """Shows a conversation in a room to the person or program at the terminal.
 
-    What a display does not define is not shown.
+    An event whose method a display does not define is not shown.
     """
 
     def opens(self, place: JoinedRoom, view: Mapping[str, Any]) -> None:
@@ -63,17 +63,17 @@ class RoomDisplay:
     def your_turn(self, notice: Mapping[str, Any]) -> None:
         """It is the user's turn, or no longer."""
 
-    def told(self, what: str) -> None:
+    def problem(self, text: str) -> None:
         """There is a problem with the connection, the agent or the user's message."""
 
     def closes(
-        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], resume_command: str
     ) -> None:
         """The conversation is over."""
 
 
 class PlainDisplay(RoomDisplay):
-    """Writes what is said, and the state as it changes.
+    """Writes the conversation, and the state as it changes.
 
     Args:
         answers_here: Whether the user types in this terminal, so that input is not repeated.
@@ -83,7 +83,7 @@ class PlainDisplay(RoomDisplay):
         self._app = app
         self._out = out
         self._answers_here = answers_here
-        self._asking = False
+        self._prompting = False
         self._shown: tuple[str, str] | None = None
 
     def opens(self, place: JoinedRoom, view: Mapping[str, Any]) -> None:
@@ -99,16 +99,16 @@ class PlainDisplay(RoomDisplay):
 
     def typing(self) -> None:
         """Remember that the prompt is shown, so that output goes above it."""
-        self._asking = self._answers_here
+        self._prompting = self._answers_here
 
     def heard(self, line: str) -> None:
         """Write the user's words, if they are not visible anyway."""
-        self._asking = False
+        self._prompting = False
         if not self._answers_here:
             self._write(f"\nYou: {clean(line)}")
 
     def said(self, agent: str | None, text: str) -> None:
-        """Write what an agent says."""
+        """Write an agent's words."""
         name = _name(agent or self._app.name.replace("-", " ").title())
         lines = f"{name}: {clean(text, lines=True)}".split("\n")
         if self._answers_here:
@@ -126,11 +126,11 @@ class PlainDisplay(RoomDisplay):
             self._shown = now
 
     def your_turn(self, notice: Mapping[str, Any]) -> None:
-        """Write how long the answer took and, if the user types here, what is expected.
+        """Write how long the answer took and, if the user types here, the expected kind of answer.
 
-        An open turn has the prompt.
+        An open turn has only the prompt.
         """
-        if took := _took(notice.get("latency_ms")):
+        if took := _format_latency(notice.get("latency_ms")):
             self._write(f"[{took}]")
         if notice.get("your_turn") is not True or not self._answers_here:
             return
@@ -141,24 +141,24 @@ class PlainDisplay(RoomDisplay):
             text = f"Your turn: {_name(str(notice.get('active_agent') or 'the agent'))} listens"
         self._write(fill(f"[{clean(text)}]", columns()))
 
-    def told(self, what: str) -> None:
+    def problem(self, text: str) -> None:
         """Write the problem."""
-        self._write(f"({what})")
+        self._write(f"({text})")
 
     def closes(
-        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], resume_command: str
     ) -> None:
         """Write the state, and how to continue it."""
-        self._asking = False
+        self._prompting = False
         summary = self._app.summary_of(view)
         self._write(f"\n{as_text(summary.rows, min(RECEIPT, columns()))}\n")
         if summary.status:
             self._write(f"{summary.title} is {summary.status}.")
-        if to_go_on:
-            self._write(f"Go on with: {to_go_on}")
+        if resume_command:
+            self._write(f"Go on with: {resume_command}")
 
     def _write(self, text: str) -> None:
-        if self._asking:
+        if self._prompting:
             # The prompt is on this line: overwrite it, and print it again below.
             self._out.write(f"\r{' ' * len(PROMPT)}\r{text}\n{PROMPT}")
         else:
@@ -188,7 +188,7 @@ class JsonDisplay(RoomDisplay):
         self._write("heard", text=line)
 
     def said(self, agent: str | None, text: str) -> None:
-        """Write what an agent says."""
+        """Write an agent's words."""
         self._write("said", agent=agent, text=text)
 
     def state(self, view: Mapping[str, Any]) -> None:
@@ -199,12 +199,12 @@ class JsonDisplay(RoomDisplay):
         """Write the turn notice."""
         self._write("your_turn", **dict(notice))
 
-    def told(self, what: str) -> None:
+    def problem(self, text: str) -> None:
         """Write the problem."""
-        self._write("told", text=what)
+        self._write("told", text=text)
 
     def closes(
-        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+        self, reason: "EndReason", place: JoinedRoom, view: Mapping[str, Any], resume_command: str
     ) -> None:
         """Write the ``end`` event."""
         end = {"reason": reason, "resume_code": place.resume_code, self._app.noun: dict(view)}
@@ -221,10 +221,10 @@ def _name(agent: str) -> str:
     return clean(agent).replace("_", " ").capitalize()
 
 
-def _took(latency: object) -> str:
+def _format_latency(latency: object) -> str:
     """Describe where the time of an answer went; empty if it is not known.
 
-    >>> _took({"transcript": 310, "endpointing": 50, "llm": 40, "tts": 100, "total": 500})
+    >>> _format_latency({"transcript": 310, "endpointing": 50, "llm": 40, "tts": 100, "total": 500})
     'heard 0.50 s after the last word: transcript 0.31, endpointing 0.05, llm 0.04, tts 0.10'
     """
     if not isinstance(latency, Mapping):

@@ -75,8 +75,8 @@ class RoomAccess:
             name: The room's name.
             identity: The user's identity.
         """
-        # Without a room configuration in the token: with one the server would dispatch a second
-        # agent after a crash.
+        # The token has no room configuration: with one the server would dispatch a second agent
+        # after a crash.
         token = api.AccessToken(*self.settings.livekit_keys).with_identity(identity)
         token = token.with_grants(api.VideoGrants(room_join=True, room=name))
         try:
@@ -98,7 +98,7 @@ class RoomAccess:
             )
 
     async def dispatch_agent(self, name: str, identity: str, resume_code: str | None) -> None:
-        """Dispatch an agent to a room, unless one is on its way already.
+        """Dispatch an agent to a room, unless a dispatched agent is running or starting.
 
         Args:
             name: The room.
@@ -111,8 +111,8 @@ class RoomAccess:
         agent_name = self.settings.agent_name
         async with self._server() as server:
             for known in await server.agent_dispatch.list_dispatch(name):
-                # livekit-server 1.13.5 never retries a dispatch made while there was no worker: it
-                # has no jobs.
+                # A dispatch made while there was no worker has no jobs, and livekit-server 1.13.5
+                # never retries it.
                 if known.agent_name == agent_name and any(
                     job.state.status in _RUNNING for job in known.state.jobs
                 ):

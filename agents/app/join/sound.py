@@ -28,17 +28,17 @@ _EDGE_S = 0.2
 """How much of the silence around an utterance is kept, in seconds."""
 
 _QUIET = 100.0
-"""The loudness below which sound is silence, of 32,768."""
+"""The RMS level below which audio is silence, of 32,768."""
 
 _QUIET_SHARE = 0.05
-"""And the share of the loudest sound in the file, where it has noise of its own."""
+"""The share of the file's highest level below which audio is silence, for files with noise."""
 
 _LONGEST_S = 3_600
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What a user says without a long pause.
+    """A part of a user's speech without a long pause.
 
     Args:
         samples: 16 bit samples, one channel, at ``RATE``.
@@ -53,20 +53,20 @@ class Utterance:
 
 
 def read_utterances(file: Path) -> list[Utterance]:
-    """Read a WAV file and divide it where nothing is said for a while.
+    """Read a WAV file and split it into utterances at silences.
 
     Raises:
-        InputError: The file cannot be read, is no such file, or is silent.
+        InputError: The file cannot be read, is not a WAV file, or is silent.
     """
     samples = _read(file)
     if not samples:
-        raise InputError([f"{file}: holds no sound"])
+        raise InputError([f"{file}: holds no audio"])
     step = int(RATE * _FRAME_S)
     loudness = [_loudness(samples[at : at + step]) for at in range(0, len(samples), step)]
     threshold = max(_QUIET, _QUIET_SHARE * max(loudness))
     loud = [at for at, level in enumerate(loudness) if level > threshold]
     if not loud:
-        raise InputError([f"{file}: is silent: there is nothing to say"])
+        raise InputError([f"{file}: is silent: record speech in it"])
     found: list[tuple[int, int]] = []
     for at in loud:
         if found and (at - found[-1][1]) * _FRAME_S <= BETWEEN_S:
@@ -101,9 +101,9 @@ def _read(file: Path) -> "array[int]":
 
 
 def _mono(data: bytes, channels: int, width: int) -> "array[int]":
-    if width == 1:  # without a sign
+    if width == 1:  # unsigned samples
         samples = array("h", ((value - 128) << 8 for value in data))
-    else:  # of 24 and 32 bits the upper 16
+    else:  # the upper 16 of 24 or 32 bits
         kept = bytearray(len(data) // width * 2)
         kept[0::2], kept[1::2] = data[width - 2 :: width], data[width - 1 :: width]
         samples = array("h", bytes(kept))
@@ -131,7 +131,7 @@ def _loudness(samples: Sequence[int]) -> float:
 
 
 class Sound:
-    """What a user says into a room, and what they hear there.
+    """A user's microphone and loudspeaker in a room.
 
     Args:
         microphone: A WAV file to say, utterance by utterance; the machine's microphone without it.
@@ -145,9 +145,9 @@ class Sound:
         self.utterances: Iterable[Utterance] | None = (
             read_utterances(microphone) if microphone is not None else None
         )
-        """What the file says; ``None`` where a person speaks."""
+        """The utterances of the file; ``None`` where a person speaks."""
         self.note = ""
-        """What the user should know of the devices."""
+        """A hint about the devices for the user."""
         self._recording = _Recording(loudspeaker) if loudspeaker is not None else None
         self._devices = self._open_devices()
         self._source: rtc.AudioSource | None = None
@@ -163,22 +163,24 @@ class Sound:
         try:
             import sounddevice  # noqa: F401
         except (ImportError, OSError) as error:
-            told = (
+            message = (
                 "sounddevice is not installed (python -m pip install sounddevice)"
                 if isinstance(error, ImportError)
                 else f"PortAudio is missing (Debian, Ubuntu: apt install libportaudio2): {error}"
             )
             if self.utterances is not None:
-                self.note = f"The agents are not heard here: {told}; or give --loudspeaker FILE.wav"
+                self.note = (
+                    f"The agents are not heard here: {message}; or give --loudspeaker FILE.wav"
+                )
                 return None
             raise InputError(
-                [f"--speech: this machine's microphone: {told}; or give --microphone FILE.wav"]
+                [f"--speech: this machine's microphone: {message}; or give --microphone FILE.wav"]
             ) from None
         return rtc.MediaDevices()
 
     @property
     def hears(self) -> bool:
-        """Whether an agent speaks in the room, or could."""
+        """Whether an agent's audio track was received."""
         return self._heard.is_set()
 
     async def open(self, room: rtc.Room) -> None:
@@ -210,7 +212,7 @@ class Sound:
         await self._played.wait()
 
     async def aclose(self) -> None:
-        """Switch everything off, and complete the recording."""
+        """Close all devices, and complete the recording."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -222,7 +224,7 @@ class Sound:
             self._recording.close()
 
     async def _speak(self, source: rtc.AudioSource) -> None:
-        """Send what is to be said, and silence between: a microphone never stops."""
+        """Send the utterances, and silence between them as a microphone does."""
         quiet = next(_frames(bytes(2 * int(RATE * _FRAME_S))))
         while True:
             frame = next(self._playing, None) if self._playing is not None else None
@@ -261,7 +263,7 @@ class Sound:
 
 
 class _Recording:
-    """A WAV file that is complete whenever it is closed."""
+    """A WAV file with the agents' audio."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

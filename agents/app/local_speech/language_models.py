@@ -1,4 +1,4 @@
-"""The language models of what users may say, as files that are made once and found again."""
+"""The language models of users' sentences, cached in files."""
 
 import hashlib
 import logging
@@ -21,24 +21,24 @@ from agents.app.local_speech.trigrams import arpa
 logger = logging.getLogger(__name__)
 
 OPEN = "open"
-"""The kind of answer that any sentence may be."""
+"""The kind of answer whose sentences include all others."""
 
 _FORM = 1
-"""Changes when the files are made in another way, so that those made before are not used."""
+"""The version of the files' format; files of other versions are not used."""
 
 _DICTIONARY = "words.dict"
 _DRAFT = "draft-"
 _KEPT_S = 30 * 86_400.0
-"""How long models are kept after they were last asked for, in seconds."""
+"""How long models are kept after their last use, in seconds."""
 
 _DRAFT_KEPT_S = 3_600.0
-"""How long a draft may be in the making, in seconds."""
+"""How long an unfinished file is kept, in seconds."""
 
 _UNSAYABLE = re.compile(r"[^a-z' ]+")
 
 
 def plain(text: str) -> str:
-    """Return a text as the recogniser's words: lower case, without signs.
+    """Return a text as the recogniser's words: in lower case, without punctuation and accents.
 
     >>> plain("I'd like a Béchamel, please.")
     "i'd like a bechamel please"
@@ -51,13 +51,13 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LanguageModels:
-    """Where the files of an application's language models are.
+    """The files of an application's language models, and functions that process recognised words.
 
     Args:
         dictionary: The words and their pronunciations.
         by_kind: The trigrams for each kind of answer that is expected.
-        written: Writes what was heard as it is typed.
-        meaning: Tells what a text means; by default its words.
+        written: Converts recognised words to written text.
+        meaning: Returns the meaning of a text; by default its words.
     """
 
     dictionary: Path
@@ -69,12 +69,12 @@ class LanguageModels:
 def language_models(
     sentences: Mapping[str, Sequence[str]], *, folder: Path | None = None
 ) -> LanguageModels:
-    """Make the language models of what users may say, or find those made before.
+    """Build the language models of users' sentences, or return the cached ones.
 
     Args:
-        sentences: The sentences users may say for each kind of answer that is expected, ``open`` among
-            them; a sentence that is there twice is twice as probable.
-        folder: Where they are kept; the user's cache by default.
+        sentences: The sentences that users may say, by the expected kind of answer, including ``open``;
+            a sentence that occurs twice is twice as probable.
+        folder: The folder of the cached files; the user's cache by default.
 
     Raises:
         ValueError: There are no sentences for ``open``.
@@ -82,36 +82,40 @@ def language_models(
     """
     if not sentences.get(OPEN):
         raise ValueError("no sentences for the kind of answer 'open'")
-    said = {kind: [plain(one) for one in some] for kind, some in sentences.items()}
+    plain_sentences = {kind: [plain(one) for one in some] for kind, some in sentences.items()}
     folder = folder or user_cache_path("typed-handoffs") / "local-speech"
-    made = folder / _fingerprint(said)
+    made = folder / _fingerprint(plain_sentences)
     if not made.is_dir():
-        _make(said, made)
+        _make(plain_sentences, made)
         _remove_unused(folder)
-    with suppress(OSError):  # others may own it
+    with suppress(OSError):  # another user may own it
         os.utime(made)
-    return LanguageModels(made / _DICTIONARY, {kind: made / f"{kind}.arpa" for kind in said})
+    return LanguageModels(
+        made / _DICTIONARY, {kind: made / f"{kind}.arpa" for kind in plain_sentences}
+    )
 
 
-def _fingerprint(said: Mapping[str, Iterable[str]]) -> str:
-    digest = hashlib.sha256(f"{_FORM} {_model_of_sounds()}".encode())
+def _fingerprint(plain_sentences: Mapping[str, Iterable[str]]) -> str:
+    digest = hashlib.sha256(f"{_FORM} {_acoustic_model_version()}".encode())
     for program in ("t2p", "espeak-ng", "espeak"):
         digest.update(str(shutil.which(program)).encode())
-    for kind, some in said.items():
+    for kind, some in plain_sentences.items():
         digest.update(f"\n[{kind}]\n".encode())
         digest.update("\n".join(some).encode())
     return digest.hexdigest()[:32]
 
 
-def _make(said: Mapping[str, Sequence[str]], made: Path) -> None:
+def _make(plain_sentences: Mapping[str, Sequence[str]], made: Path) -> None:
     made.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=made.parent))
     try:
-        words = sorted({word for some in said.values() for one in some for word in one.split()})
+        words = sorted(
+            {word for some in plain_sentences.values() for one in some for word in one.split()}
+        )
         entries = _dictionary(words)
         known = {entry.partition(" ")[0] for entry in entries}
         (draft / _DICTIONARY).write_text("\n".join(entries) + "\n", encoding="ascii")
-        for kind, some in said.items():
+        for kind, some in plain_sentences.items():
             usable = [one for one in some if known.issuperset(one.split())]
             (draft / f"{kind}.arpa").write_text(arpa(usable), encoding="ascii")
         with suppress(OSError):
@@ -123,7 +127,7 @@ def _make(said: Mapping[str, Sequence[str]], made: Path) -> None:
 
 
 def _remove_unused(folder: Path) -> None:
-    """Remove models that no process has asked for in a month, and drafts that were left unfinished."""
+    """Remove models that were not used for a month, and unfinished drafts."""
     now = time.time()
     for one in folder.iterdir():
         kept_s = _DRAFT_KEPT_S if one.name.startswith(_DRAFT) else _KEPT_S
@@ -136,7 +140,7 @@ def _dictionary(words: Sequence[str]) -> list[str]:
     """Return the lines of a dictionary; a word's further pronunciations are numbered."""
     known: dict[str, list[str]] = {}
     wanted = {*words}
-    with _usual_dictionary().open(encoding="utf-8") as lines:
+    with _default_dictionary().open(encoding="utf-8") as lines:
         for line in lines:
             entry, _, phones = line.strip().partition(" ")
             word = entry.partition("(")[0]
@@ -147,7 +151,7 @@ def _dictionary(words: Sequence[str]) -> list[str]:
         if ways:
             known[word] = list(ways)
     if unknown := [word for word in missing if word not in known]:
-        logger.warning("%d words have no pronunciation and are not heard", len(unknown))
+        logger.warning("words without a pronunciation are not recognised: %d", len(unknown))
     return [
         f"{word}({number}) {phones}" if number > 1 else f"{word} {phones}"
         for word in sorted(known)
@@ -155,13 +159,13 @@ def _dictionary(words: Sequence[str]) -> list[str]:
     ]
 
 
-def _usual_dictionary() -> Path:
+def _default_dictionary() -> Path:
     from pocketsphinx import get_model_path
 
     return Path(get_model_path("en-us/cmudict-en-us.dict"))
 
 
-def _model_of_sounds() -> str:
+def _acoustic_model_version() -> str:
     from importlib.metadata import version
 
     return version("pocketsphinx")

@@ -1,7 +1,7 @@
 """Speech-to-text without a key: pocketsphinx behind livekit's ``stt.STT``.
 
-It hears what the application's sentences are made of, by the kind of answer that is expected. What
-it is not sure of it reports as unclear, so that the user is asked again.
+It recognises the words of the application's sentences, by the expected kind of answer. It marks an
+unsure transcript as unclear, so that the user is asked again.
 """
 
 import asyncio
@@ -35,21 +35,21 @@ from agents.app.declaration import attempt
 from agents.app.local_speech.language_models import OPEN, LanguageModels
 from agents.app.local_speech.recognizer import RATE, SURE, Recognized, Recognizer
 from agents.handoff import UNCLEAR
-from agents.handoff.sound_faults import sound_fault
+from agents.handoff.speech.sound_faults import sound_fault
 
 logger = logging.getLogger(__name__)
 
 _PIECE_S = 0.2
-"""How much sound is given to the thread at a time, in seconds."""
+"""How much audio is given to the thread at a time, in seconds."""
 
-_BEFORE_S = 0.7
-"""How much sound from before the start of speech is recognised, in seconds."""
+_PRE_SPEECH_S = 0.7
+"""How much audio from before the start of speech is recognised, in seconds."""
 
-_FORGOTTEN_S = 20.0
-"""How long after its speech an utterance that was not ended is dropped, in seconds."""
+_DROP_AFTER_S = 20.0
+"""How long after its speech an utterance without a flush is dropped, in seconds."""
 
-_WINDOWS = 1024
-"""How many samples the voice activity detection needs at most to be done with those before."""
+_FLUSH_SAMPLES = 1024
+"""How many samples make voice activity detection process all earlier ones."""
 
 _LANGUAGE = LanguageCode("en")
 
@@ -59,16 +59,24 @@ T = TypeVar("T")
 class LocalSTT(STT[Any]):
     """Speech-to-text on this machine, for one call.
 
-    It streams: the end of an utterance is the session's to tell, by a flush, which gets a final
-    transcript in any case.
+    It streams: the session ends an utterance with a flush, and always gets a final transcript.
 
     Args:
-        models: The language models of what users may say.
-        vad: Voice activity detection that reports the sound of every piece, as Silero's does.
-        sure: The mean posterior from which the words of an utterance are believed, 0 to 1.
+        models: The language models of users' sentences.
+        vad: Voice activity detection that returns the frames of each event, as Silero's does.
+        sure: The least confidence at which the words of an utterance are accepted, 0 to 1.
+        recognizer: The recogniser, if it is loaded already; no other call may use it. Loading it
+            later stops the event loop again and again while the call begins.
     """
 
-    def __init__(self, models: LanguageModels, vad: VAD, *, sure: float = SURE) -> None:
+    def __init__(
+        self,
+        models: LanguageModels,
+        vad: VAD,
+        *,
+        sure: float = SURE,
+        recognizer: Recognizer | None = None,
+    ) -> None:
         super().__init__(
             capabilities=STTCapabilities(
                 streaming=True,
@@ -82,7 +90,7 @@ class LocalSTT(STT[Any]):
         """The kind of answer that is expected."""
         self._models = models
         self._sure = sure
-        self._recognizer: Recognizer | None = None
+        self._recognizer = recognizer
         self._thread = ThreadPoolExecutor(1, "local-stt")
 
     @property
@@ -119,17 +127,17 @@ class LocalSTT(STT[Any]):
             raise APIConnectionError(f"pocketsphinx cannot be loaded: {error}") from error
 
     def _load(self) -> Recognizer:
-        # In the one thread, so that two streams that ask at once load it once.
+        # In the model's only thread, so that concurrent streams load it once.
         if self._recognizer is None:
             self._recognizer = Recognizer(self._models)
         return self._recognizer
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Do what takes a moment in the one thread of this model."""
+        """Run a blocking function in this model's only thread."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def is_sure(self, found: Recognized) -> bool:
-        """Whether the words may be believed; it blocks while the application tells their meaning."""
+        """Whether the words are accepted; blocks while the application returns their meaning."""
         sure, meaning = self._sure, self._models.meaning
         return attempt("rooms.meaning", found.is_sure(sure), found.is_sure, sure, meaning)
 
@@ -139,7 +147,7 @@ class LocalSTT(STT[Any]):
         Args:
             found: The recognised words.
             begun_s: When the utterance began, in seconds from the beginning of the stream.
-            sure: Whether its words may be believed.
+            sure: Whether its words are accepted.
         """
         words = found.words if sure else ()
         heard = SpeechData(
@@ -164,12 +172,12 @@ class LocalSTT(STT[Any]):
         return SpeechEvent(SpeechEventType.FINAL_TRANSCRIPT, alternatives=[heard])
 
     async def aclose(self) -> None:
-        """Let the thread end."""
+        """End the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _recognize_impl(self, buffer: AudioBuffer, **others: Any) -> SpeechEvent:
         recognizer, expected = await self.recognizer(), self.expected
-        sound = _at_our_rate(merge_frames(buffer))
+        sound = _resampled(merge_frames(buffer))
 
         def recognize() -> SpeechEvent:
             recognizer.begin(expected)
@@ -181,30 +189,30 @@ class LocalSTT(STT[Any]):
 
 
 class _LocalStream(RecognizeStream):
-    """Takes the sound from the voice activity detection, piece by piece with what that makes of it.
+    """Reads the audio from the events of voice activity detection, in order.
 
-    So a flush, which stands between two pieces, finds everything before it detected and recognised.
+    So all audio before a flush has been detected and recognised when the flush is processed.
     """
 
     def __init__(self, stt: LocalSTT, conn_options: APIConnectOptions) -> None:
         super().__init__(stt=stt, conn_options=conn_options, sample_rate=RATE)
         self._local = stt
         self._pushed = 0
-        """How many samples were given to the detection."""
+        """How many samples were pushed to the detection."""
         self._flushes: deque[int] = deque()
-        """After how many of them an utterance ends."""
+        """The sample counts at which flushes end utterances."""
         self._speaking = False
-        self._before: deque[rtc.AudioFrame] = deque()
-        """Sound that is recognised if speech begins now."""
-        self._before_s = 0.0
+        self._pre_speech: deque[rtc.AudioFrame] = deque()
+        """The audio before the start of speech."""
+        self._pre_speech_s = 0.0
         self._piece: list[rtc.AudioFrame] = []
         self._piece_s = 0.0
         self._utterance = bytearray()
-        """The sound of the present utterance so far."""
-        self._passed_s = 0.0
-        """How much sound has passed, in seconds."""
-        self._begun_s: float | None = None
-        """When the present utterance began; ``None`` between utterances."""
+        """The audio of the current utterance so far."""
+        self._elapsed_s = 0.0
+        """How much audio was processed, in seconds."""
+        self._began_at_s: float | None = None
+        """When the current utterance began; ``None`` between utterances."""
         self._spoken_at_s = 0.0
         """When speech was last heard."""
         self._failed = False
@@ -216,13 +224,13 @@ class _LocalStream(RecognizeStream):
         self._flushes.clear()
         tasks = [
             asyncio.create_task(self._forward(detection)),
-            asyncio.create_task(self._follow(detection)),
+            asyncio.create_task(self._process_events(detection)),
         ]
         try:
             await asyncio.gather(*tasks)
         except APIError:
             raise
-        except Exception as error:  # of whatever kind: livekit would hear nothing more in this call
+        except Exception as error:  # of any type: livekit would not restart the stream
             raise APIConnectionError(f"voice activity detection failed: {error}") from error
         finally:
             await aio.cancel_and_wait(*tasks)
@@ -232,12 +240,14 @@ class _LocalStream(RecognizeStream):
         async for given in self._input_ch:
             if isinstance(given, self._FlushSentinel):
                 self._flushes.append(self._pushed)
-                given = rtc.AudioFrame.create(RATE, 1, _WINDOWS)  # no sound may follow
+                given = rtc.AudioFrame.create(
+                    RATE, 1, _FLUSH_SAMPLES
+                )  # silence: no audio may follow
             self._pushed += given.samples_per_channel
             detection.push_frame(given)
         detection.end_input()
 
-    async def _follow(self, detection: VADStream) -> None:
+    async def _process_events(self, detection: VADStream) -> None:
         async for event in detection:
             if event.type == VADEventType.START_OF_SPEECH:
                 self._speaking = True
@@ -245,94 +255,94 @@ class _LocalStream(RecognizeStream):
                 self._speaking = False
             else:
                 for frame in event.frames:
-                    await self._take(frame)
+                    await self._on_frame(frame)
                 while self._flushes and self._flushes[0] <= event.samples_index:
                     self._flushes.popleft()
                     await self._finish()
 
-    async def _take(self, frame: rtc.AudioFrame) -> None:
-        self._passed_s += frame.duration
+    async def _on_frame(self, frame: rtc.AudioFrame) -> None:
+        self._elapsed_s += frame.duration
         if self._speaking:
-            self._spoken_at_s = self._passed_s
-            if self._begun_s is None:
+            self._spoken_at_s = self._elapsed_s
+            if self._began_at_s is None:
                 await self._begin()
-            self._gather(frame)
+            self._add_to_piece(frame)
             if self._piece_s >= _PIECE_S:
                 await self._listen()
             return
-        self._before.append(frame)
-        self._before_s += frame.duration
-        while self._before_s > _BEFORE_S:
-            self._before_s -= self._before.popleft().duration
-        if self._begun_s is not None and self._passed_s - self._spoken_at_s > _FORGOTTEN_S:
+        self._pre_speech.append(frame)
+        self._pre_speech_s += frame.duration
+        while self._pre_speech_s > _PRE_SPEECH_S:
+            self._pre_speech_s -= self._pre_speech.popleft().duration
+        if self._began_at_s is not None and self._elapsed_s - self._spoken_at_s > _DROP_AFTER_S:
             await self._end()
 
     async def _begin(self) -> None:
-        self._begun_s, self._failed = self._passed_s - self._before_s, False
+        self._began_at_s, self._failed = self._elapsed_s - self._pre_speech_s, False
         self._utterance.clear()
-        self._spoken_at_s = self._passed_s
+        self._spoken_at_s = self._elapsed_s
         recognizer, expected = await self._local.recognizer(), self._local.expected
-        await self._try(lambda: recognizer.begin(expected))
+        await self._run_recognizer(lambda: recognizer.begin(expected))
 
-    def _gather(self, frame: rtc.AudioFrame | None = None) -> None:
-        """Add the sound from before, and a frame, to what is recognised next."""
-        added = [*self._before, *([frame] if frame is not None else ())]
+    def _add_to_piece(self, frame: rtc.AudioFrame | None = None) -> None:
+        """Add the audio before the speech, and a frame, to the next recognition."""
+        added = [*self._pre_speech, *([frame] if frame is not None else ())]
         self._piece += added
         self._piece_s += sum(one.duration for one in added)
-        self._before.clear()
-        self._before_s = 0.0
+        self._pre_speech.clear()
+        self._pre_speech_s = 0.0
 
     async def _listen(self) -> None:
         sound = b"".join(bytes(frame.data) for frame in self._piece)
         self._piece, self._piece_s = [], 0.0
         self._utterance += sound
         recognizer = await self._local.recognizer()
-        await self._try(lambda: recognizer.listen(sound))
+        await self._run_recognizer(lambda: recognizer.listen(sound))
 
     async def _end(self) -> Recognized:
-        if self._begun_s is None:
+        if self._began_at_s is None:
             return Recognized()
         if self._piece:
             await self._listen()
-        self._begun_s = None
+        self._began_at_s = None
         recognizer = await self._local.recognizer()
-        return await self._try(recognizer.end) or Recognized()
+        return await self._run_recognizer(recognizer.end) or Recognized()
 
     async def _finish(self) -> None:
-        """End the utterance as the session wants it; it gets a transcript, be it an empty one."""
-        if self._begun_s is None:  # the session has noticed speech before us
+        """End the utterance at the session's flush with a transcript, even an empty one."""
+        if self._began_at_s is None:  # the session's own detection was faster
             await self._begin()
-        begun_s = self._begun_s or 0.0
-        self._gather()
+        begun_s = self._began_at_s or 0.0
+        self._add_to_piece()
         found = await self._end()
         if found.words and self._is_faulty():
             found, self._failed = Recognized(), True
-        sure = bool(await self._try(lambda: self._local.is_sure(found)))
+        sure = bool(await self._run_recognizer(lambda: self._local.is_sure(found)))
         event = self._local.event(found, self.start_time_offset + begun_s, sure=sure)
         if self._failed:
             event.alternatives[0].metadata = {UNCLEAR: True}
         self._event_ch.send_nowait(event)
 
     def _is_faulty(self) -> bool:
-        """Whether words would be guessed from the sound of the utterance; the log says why."""
+        """Whether the audio of the utterance is faulty, so that words would be guessed; logs the fault."""
         fault = sound_fault(bytes(self._utterance), RATE)
         if fault is not None:
             logger.warning("the user's sound %s", fault)
         return fault is not None
 
-    async def _try(self, work: Callable[[], T]) -> T | None:
-        """Have the recogniser do something; if it fails, only this utterance is lost."""
+    async def _run_recognizer(self, work: Callable[[], T]) -> T | None:
+        """Run a function of the recogniser; if it fails, only this utterance is dropped."""
         if self._failed:
             return None
         try:
             return await self._local.in_thread(work)
-        except Exception:  # of whatever kind: livekit would end the stream, and hear nothing more
-            logger.exception("speech recognition failed: the utterance is lost")
+        except Exception:  # of any type: livekit would end the stream for the whole call
+            logger.exception("speech recognition failed, utterance dropped")
             self._failed = True
             return None
 
 
-def _at_our_rate(frame: rtc.AudioFrame) -> bytes:
+def _resampled(frame: rtc.AudioFrame) -> bytes:
     if frame.sample_rate == RATE:
         return bytes(frame.data)
     resampler = rtc.AudioResampler(frame.sample_rate, RATE)

@@ -13,7 +13,7 @@ from livekit.agents.utils import aio
 from agents.app.local_speech.voices import Espeak, Voice, VoiceFault, sayable
 
 _PAUSE_S = 0.1
-"""How long a text is silent that has no words, in seconds."""
+"""The length of the silence for a text without words, in seconds."""
 
 
 class LocalTTS(TTS[Any]):
@@ -86,20 +86,20 @@ class _LocalStream(SynthesizeStream):
 
     async def _speak(self, text: str, passed_s: float, output_emitter: AudioEmitter) -> float:
         """Speak a sentence; returns how long it is, in seconds."""
-        said, original = sayable(text)
-        if not any(sign.isalnum() for sign in said):
+        spoken_text, original = sayable(text)
+        if not any(sign.isalnum() for sign in spoken_text):
             output_emitter.push_timed_transcript(TimedString(text, start_time=passed_s))
-            # livekit-agents 1.8.9 takes a text without any sound for a failure.
+            # livekit-agents 1.8.9 treats a text without audio as a failure.
             return _push(
                 output_emitter, bytes(2 * int(_PAUSE_S * self._tts.sample_rate)), self._tts
             )
         self._mark_started()
         try:
-            spoken = await self._tts.voice.speak(said)
+            spoken = await self._tts.voice.speak(spoken_text)
         except (VoiceFault, OSError) as error:
             raise APIConnectionError(f"{self._tts.model}: {error}") from error
         starts: dict[int, float] = {}
-        for at, since_s in spoken.words:  # an amount has one beginning and several words
+        for at, since_s in spoken.words:  # an amount of money has one start and several words
             starts.setdefault(original(at), passed_s + since_s)
         begins = sorted({0, *starts} - {len(text)})
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):

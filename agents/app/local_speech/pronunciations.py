@@ -1,4 +1,4 @@
-"""The pronunciations of words that the recogniser's dictionary lacks, such as the names of dishes."""
+"""The pronunciations of words that are not in the recogniser's dictionary, such as product names."""
 
 import re
 import shutil
@@ -36,18 +36,18 @@ _FLITE = {"AX": "AH", "AXR": "ER", "DX": "T", "EL": "AH L", "EM": "AH M", "EN": 
 def pronunciations(words: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     """Return how words are pronounced, as phones of the CMU dictionary divided by spaces.
 
-    Two programs that each get one word in ten wrong are both asked, and both answers count. Without
-    a program a word has no pronunciation.
+    Each of the two programs gets one word in ten wrong, so the results of both are used. Without any
+    program a word has no pronunciation.
     """
     asked = list(words)
-    answers = [dict(_of_flite(asked)), dict(_of_espeak(asked))]
+    answers = [dict(_flite_pronunciations(asked)), dict(_espeak_pronunciations(asked))]
     return {
         word: tuple(dict.fromkeys(found[word] for found in answers if found.get(word)))
         for word in asked
     }
 
 
-def _of_flite(words: list[str]) -> Iterable[tuple[str, str]]:
+def _flite_pronunciations(words: list[str]) -> Iterable[tuple[str, str]]:
     program = shutil.which("t2p")
     if program is None:
         return
@@ -62,13 +62,13 @@ def _of_flite(words: list[str]) -> Iterable[tuple[str, str]]:
             yield word, known
 
 
-def _of_espeak(words: list[str]) -> Iterable[tuple[str, str]]:
+def _espeak_pronunciations(words: list[str]) -> Iterable[tuple[str, str]]:
     program = shutil.which("espeak-ng") or shutil.which("espeak")
     if program is None:
         return
-    # Each word is a paragraph, so that it does not sound like a part of a sentence.
-    said = _output([program, "-q", "--ipa", "-v", "en-us"], "\n\n".join(words))
-    lines = [line for line in said.splitlines() if line.strip()]
+    # Each word is a paragraph, so that it is not pronounced as a part of a sentence.
+    output = _output([program, "-q", "--ipa", "-v", "en-us"], "\n\n".join(words))
+    lines = [line for line in output.splitlines() if line.strip()]
     if len(lines) == len(words):
         for word, line in zip(words, lines, strict=True):
             yield word, " ".join(_IPA[sound] for sound in _SOUND.findall(line))

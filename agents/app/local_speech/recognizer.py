@@ -1,7 +1,7 @@
-"""Recognises English speech with pocketsphinx, by the language model of what is expected.
+"""Recognises English speech with pocketsphinx, by the language model of the expected answer.
 
-Each utterance is recognised twice, as it is and with faint noise: where both mean the same, they are
-believed. With the noise, fewer words of synthetic voices are wrong.
+Each utterance is recognised twice, once with faint noise added; its words are accepted if both results
+have the same meaning. With the noise, fewer words of synthetic voices are wrong.
 """
 
 import threading
@@ -19,34 +19,34 @@ RATE = 16_000
 """The samples per second that it needs."""
 
 PIECE_S = 0.05
-"""The length of sound that the decoder takes in one call, in seconds.
+"""How much audio the decoder gets in one call, in seconds.
 
-It holds the interpreter's lock during a call: 0.2 s of sound stalled the event loop for up to 40 ms,
-0.05 s for up to 12.
+It holds the GIL during a call: 0.2 s of audio stalled the event loop for up to 40 ms, 0.05 s for up to
+12 ms.
 """
 
 _PIECE = 2 * int(RATE * PIECE_S)
 
 _CEPSTRAL_MEAN = "41,-5,0"
-"""The mean of a voice before anything was heard; it then follows the speaker."""
+"""The initial cepstral mean; it then adapts to the speaker."""
 
 _NOISY_MEAN = "51.04,-7.08,0.06,7.43,-4.65,-2.02,-2.03,-6.75,-2.99,-2.04,0.52,-0.22,-1.36"
-"""The same with noise, measured over eight voices."""
+"""The initial cepstral mean with noise, measured over eight voices."""
 
 _NOISE = 10 ** (-36 / 20)
-"""How loud the noise is, as a share of the loudest sound so far."""
+"""The level of the noise, as a share of the highest level so far."""
 
-_FORGOTTEN = 0.998
-"""What remains of the loudest sound after each piece."""
+_DECAY = 0.998
+"""The share of the highest level that remains after each piece."""
 
 _PAUSE_S = 0.1
 """The pause between words that is written as a comma, in seconds."""
 
 SURE = 0.45
-"""The mean posterior from which words are believed whose meaning is beyond doubt."""
+"""The least confidence at which words are accepted if both results have the same meaning."""
 
-_THOROUGH = {"beam": 1e-60, "wbeam": 1e-40, "pbeam": 1e-60, "maxhmmpf": -1, "topn": 8}
-"""How much is considered: more than usual, since the language models are small."""
+_SEARCH_OPTIONS = {"beam": 1e-60, "wbeam": 1e-40, "pbeam": 1e-60, "maxhmmpf": -1, "topn": 8}
+"""The decoder's beam widths: wider than its defaults, since the language models are small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class HeardWord:
         text: The word.
         start_s: When it began, in seconds from the utterance's beginning.
         end_s: When it ended.
-        posterior: How probable it is among everything that could have been said, 0 to 1.
+        posterior: Its posterior probability, 0 to 1.
     """
 
     text: str
@@ -71,8 +71,8 @@ class Recognized:
     """The words of an utterance, recognised twice.
 
     Args:
-        words: The more probable ones, one by one; none if it holds no speech.
-        others: Those of the other time.
+        words: The words of the more probable result; empty if it has no speech.
+        others: The words of the other result.
     """
 
     words: tuple[HeardWord, ...] = ()
@@ -85,15 +85,15 @@ class Recognized:
 
     @property
     def confidence(self) -> float:
-        """The mean posterior of the words, over both times."""
+        """The mean posterior of the words of both results."""
         return (_posterior(self.words) + _posterior(self.others)) / 2
 
     def is_sure(self, sure: float = SURE, meaning: Callable[[str], object] = plain) -> bool:
-        """Whether the words may be believed: they mean the same both times.
+        """Whether the words are accepted: both results have the same meaning, and the confidence is high.
 
         Args:
-            sure: The confidence from which they are, 0 to 1.
-            meaning: Tells what a text means.
+            sure: The least confidence, 0 to 1.
+            meaning: Returns the meaning of a text.
         """
         if not self.words:
             return True
@@ -115,13 +115,13 @@ def _posterior(words: tuple[HeardWord, ...]) -> float:
 class Recognizer:
     """Recognises one speaker's utterances, one after another.
 
-    Its methods block, each for a small part of the sound's length; they may be called in any
-    thread, and wait for one another.
+    Its methods block for a fraction of the audio's length. They may be called in any thread; a lock
+    serializes them.
     """
 
     def __init__(self, models: LanguageModels) -> None:
         self._decoders = [_decoder(models, mean) for mean in (_CEPSTRAL_MEAN, _NOISY_MEAN)]
-        self._chance = np.random.default_rng(1)
+        self._random = np.random.default_rng(1)
         self._loudest = 0.0
         self._kinds = frozenset(models.by_kind)
         self._lock = threading.Lock()
@@ -151,13 +151,13 @@ class Recognizer:
                     decoder.process_raw(heard, no_search=False, full_utt=False)
 
     def end(self) -> Recognized:
-        """End an utterance; returns what was recognised in it."""
+        """End an utterance; returns its recognised words."""
         with self._lock:
             if not self._listening:
                 return Recognized()
             self._stop()
-            times = sorted(map(_words, self._decoders), key=_posterior, reverse=True)
-            return Recognized(*times)
+            results = sorted(map(_words, self._decoders), key=_posterior, reverse=True)
+            return Recognized(*results)
 
     def _stop(self) -> None:
         if self._listening:
@@ -166,24 +166,24 @@ class Recognizer:
                 decoder.end_utt()
 
     def _noisy(self, piece: bytes) -> bytes:
-        """Add white noise that is as much fainter as the speech is loud."""
+        """Add faint white noise in proportion to the level of the speech."""
         samples = np.frombuffer(piece, np.int16).astype(float)
-        self._loudest = max(float(np.sqrt(np.mean(samples**2))), self._loudest * _FORGOTTEN)
-        samples += self._chance.normal(0, self._loudest * _NOISE, len(samples))
+        self._loudest = max(float(np.sqrt(np.mean(samples**2))), self._loudest * _DECAY)
+        samples += self._random.normal(0, self._loudest * _NOISE, len(samples))
         return bytes(np.clip(samples, -32_768, 32_767).astype(np.int16).data)
 
 
 def _decoder(models: LanguageModels, cepstral_mean: str) -> Any:
     from pocketsphinx import Decoder, get_model_path
 
-    # The second pass over a whole utterance would only delay its words.
+    # Without the flat lexicon pass, which would only delay the words.
     decoder = Decoder(
         hmm=get_model_path("en-us/en-us"),
         dict=str(models.dictionary),
         lm=str(models.by_kind[OPEN]),
         fwdflat=False,
         bestpath=True,
-        **_THOROUGH,
+        **_SEARCH_OPTIONS,
         cmn="live",
         cmninit=cepstral_mean,
         loglevel="FATAL",

@@ -14,11 +14,12 @@ _Gram = tuple[str, ...]
 def arpa(sentences: Iterable[str]) -> str:
     """Return a trigram model in the ARPA format.
 
-    A word after a history is as probable as it was seen there, mixed with its probability after the
-    shorter history; the more different words followed, the more the shorter history counts.
+    The probability of a word after a history is its relative frequency there, interpolated with its
+    probability after the shorter history. The more different words follow a history, the higher the
+    weight of the shorter one.
 
     Args:
-        sentences: Words divided by spaces; one that is there twice counts twice.
+        sentences: Words separated by spaces; a sentence that occurs twice counts twice.
     """
     counts = _counted(sentences)
     order = len(counts)
@@ -47,7 +48,7 @@ def _counted(sentences: Iterable[str]) -> tuple["Counter[_Gram]", ...]:
     for sentence in sentences:
         words = (_BEGIN, *sentence.split(), _END)
         for length, grams in enumerate(counts, start=1):
-            # The beginning is no word that can follow.
+            # The start symbol is no unigram: it never follows another word.
             first = 1 if length == 1 else 0
             grams.update(words[at : at + length] for at in range(first, len(words) - length + 1))
     return counts

@@ -1,4 +1,4 @@
-"""The programs that speak: libespeak-ng, within this process, and flite, as a program of its own."""
+"""The speech synthesizers: libespeak-ng, as a library, and flite, as a subprocess."""
 
 import asyncio
 import ctypes
@@ -36,8 +36,8 @@ class Synthesized:
 
     Args:
         sound: 16 bit samples, one channel.
-        words: For each word where it begins in the text, and when, in seconds; empty if the
-            program does not tell.
+        words: The position in the text and the time, in seconds, at which each word begins; empty if
+            the program does not report them.
     """
 
     sound: bytes
@@ -45,10 +45,10 @@ class Synthesized:
 
 
 class Espeak:
-    """libespeak-ng. It has one state per process, so that one thread does its work.
+    """libespeak-ng. It has one global state, so all its calls are made in one thread.
 
     Args:
-        voice: As ``en-us``, ``en-gb`` or, with a variant, ``en-us+f3``.
+        voice: Such as ``en-us``, ``en-gb`` or, with a variant, ``en-us+f3``.
 
     Raises:
         VoiceFault: The library is not installed, or there is no such voice.
@@ -78,7 +78,7 @@ class Espeak:
 
 
 class Flite:
-    """The program flite. It gives no sound before a whole text is done, and no word times.
+    """The program flite. It returns no audio before the whole text is spoken, and no word times.
 
     Args:
         voice: One of those that ``flite -lv`` lists: ``slt``, ``rms``, ``awb``, ``kal16``.
@@ -106,15 +106,15 @@ class Flite:
         Raises:
             VoiceFault: It cannot be spoken.
         """
-        # A command line is visible to every user of the machine, and flite writes a text that it
-        # reads as several utterances into a file only. No other user can enter this folder.
+        # Other users of the machine can read a command line, but not files in this folder. Only into
+        # a file does flite write a text of several utterances.
         with TemporaryDirectory(prefix="flite-") as folder:
             given, made = Path(folder, "text"), Path(folder, "sound.wav")
             _write(given, text)
             await self._run("-f", str(given), "-o", str(made))
             sound = _read(made)
         if len(sound) < _WAV_HEADER:
-            raise VoiceFault("flite made no sound")
+            raise VoiceFault("flite returned no audio")
         return Synthesized(sound[_WAV_HEADER:])
 
     async def _run(self, *arguments: str) -> None:
@@ -142,10 +142,10 @@ Voice = Espeak | Flite
 
 
 def find_voice(program: str | None = None, voice: str | None = None) -> Voice:
-    """Return what speaks: the program that is named, or the one that is installed.
+    """Return a voice of the program that is named, or of one that is installed.
 
     Raises:
-        VoiceFault: There is none, or no such voice; the message says what to do.
+        VoiceFault: No program is installed, or it has no such voice; the message has the remedy.
     """
     if program == FLITE:
         return Flite(voice)
@@ -170,19 +170,19 @@ def _flite_voices(program: str) -> tuple[str, ...]:
     import subprocess
 
     try:
-        told = subprocess.run(
+        listing = subprocess.run(
             [program, "-lv"], capture_output=True, text=True, timeout=_LIMIT_S, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return ()
-    return tuple(told.stdout.partition(":")[2].split())
+    return tuple(listing.stdout.partition(":")[2].split())
 
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def _without_controls(text: str) -> str:
-    """Return a text with spaces for control characters and half surrogates: NUL ends a text in C."""
+    """Replace control characters and lone surrogates by spaces: NUL would end the text in C."""
     return _CONTROLS.sub(" ", text)
 
 
@@ -209,7 +209,7 @@ _UNITS = {
 
 
 def sayable(text: str) -> tuple[str, Callable[[int], int]]:
-    """Return a text with its amounts of money in words, and how to find a place in the original.
+    """Return a text with its amounts of money in words, and a function that maps positions to the original.
 
     >>> sayable("The total is $28.47.")[0]
     'The total is 28 dollars and 47 cents.'
@@ -221,11 +221,11 @@ def sayable(text: str) -> tuple[str, Callable[[int], int]]:
         whole, part = _UNITS[amount[1]]
         count = int(amount[3] or 0)
         units = [_counted(amount[2], whole)] if amount[2].strip("0") or not count else []
-        said = " and ".join([*units, _counted(str(count), part)] if count else units)
+        words = " and ".join([*units, _counted(str(count), part)] if count else units)
         before = text[at : amount.start()]
         places += [(length, at, False), (length + len(before), amount.start(), True)]
-        made += [before, said]
-        length += len(before) + len(said)
+        made += [before, words]
+        length += len(before) + len(words)
         at = amount.end()
     places.append((length, at, False))
     made.append(text[at:])
@@ -297,7 +297,7 @@ class _Library:
         self.rate = int(self._library.espeak_Initialize(_SYNCHRONOUS, _BUFFER_MS, None, 0))
         if self.rate <= 0:
             raise VoiceFault(f"libespeak-ng does not start: {INSTALL}")
-        self._callback = _Callback(self._take)  # kept: the library has only its address
+        self._callback = _Callback(self._on_samples)  # kept alive: the library has only its address
         self._library.espeak_SetSynthCallback(self._callback)
         self._sound = bytearray()
         self._words: list[tuple[int, float]] = []
@@ -320,15 +320,15 @@ class _Library:
             if stopped.is_set():
                 return Synthesized(b"")
             self._set(voice)
-            said = _without_controls(text).encode("utf-8") + b"\0"
+            encoded = _without_controls(text).encode("utf-8") + b"\0"
             wrong = self._library.espeak_Synth(
-                said, ctypes.c_size_t(len(said)), 0, _CHARACTERS, 0, _UTF8, None, None
+                encoded, ctypes.c_size_t(len(encoded)), 0, _CHARACTERS, 0, _UTF8, None, None
             )
             if wrong != _OK:
                 raise VoiceFault(f"espeak-ng failed with code {wrong}")
             return Synthesized(bytes(self._sound), tuple(self._words))
 
-    def _take(self, samples: Any, count: int, events: Any) -> int:
+    def _on_samples(self, samples: Any, count: int, events: Any) -> int:
         if self._stopped.is_set():
             return _STOP
         if samples and count > 0:

@@ -17,7 +17,7 @@ from agents.app.models.speech_settings import (
     tts_provider,
 )
 from agents.app.parts import C, S
-from agents.app.setting_values import LOCAL, OF_OPENAI, OPENAI_REALTIME, SCRIPT
+from agents.app.setting_values import LOCAL, OPENAI_MODELS, OPENAI_REALTIME, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ def language_model(
         from agents.app.conversation_files.reading import load_script
 
         return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
-    if name in OF_OPENAI:
-        if told := missing_extra("openai", ("openai",)):
-            raise SettingsFaults([f"--model {name}: {told}"])
+    if name in OPENAI_MODELS:
+        if message := missing_extra("openai", ("openai",)):
+            raise SettingsFaults([f"--model {name}: {message}"])
         # The plugin and its client take half a second to import, so only this model loads them.
         from agents.app.models.openai import openai_model
 
@@ -69,7 +69,7 @@ def models_of_agents(
 ) -> dict[str, LLM[Any]]:
     """Build the language models of single agents, by the agent's name; the caller closes them.
 
-    An agent whose function raises an exception answers with the call's model; the log has it.
+    An agent whose function raises an exception uses the call's model; the exception is logged.
 
     Args:
         app: The application.
@@ -89,7 +89,7 @@ def models_of_agents(
                 model = build(context, settings)
             if model is not None:
                 built[agent] = of_kind(f"models[{agent!r}]", model, LLM)
-        except AppFaults as fault:  # one agent's model must not cost the other agents the call
+        except AppFaults as fault:  # one agent's model must not end the call for all agents
             logger.error(
                 "model of agent %s not made, using the call's",
                 agent,
@@ -99,7 +99,7 @@ def models_of_agents(
 
 
 def reply_limit_of(model: LLM[Any], *others: LLM[Any]) -> float | None:
-    """Return how long models may take to the first word, in seconds; ``None`` if the first does not say.
+    """Return the longest reply limit of models, in seconds; ``None`` if the first one has none.
 
     Args:
         model: The call's model.
@@ -110,20 +110,23 @@ def reply_limit_of(model: LLM[Any], *others: LLM[Any]) -> float | None:
 
 
 def model_modules(settings: AppSettings) -> tuple[str, ...]:
-    """List the modules of a call's models, as far as they are installed: they take seconds to import.
+    """List the installed modules of a call's models, which take seconds to import.
 
     >>> from agents.app.settings import settings_of
     >>> model_modules(settings_of("front-desk")(model="local"))
     ()
     """
     modules = []
-    if settings.model in OF_OPENAI:
-        modules += ["livekit.plugins.openai", "agents.app.models.openai"]
+    if settings.model in OPENAI_MODELS:
+        # The last is imported by the first client that is made.
+        modules += ["livekit.plugins.openai", "agents.app.models.openai", "httpcore2"]
     if settings.model == OPENAI_REALTIME:
         modules.append("agents.app.models.realtime")
     if not missing_for_speech(settings):
         modules += [f"livekit.plugins.{name}" for name in speech_plugins(settings)]
-        modules.append("agents.handoff.sessions")
+        modules += ["agents.handoff.sessions", "agents.app.models.speech_failures"]
+        if settings.tts_fallback:
+            modules.append("agents.app.models.fallback_tts")
     if LOCAL in (stt_provider(settings), settings.stt_fallback):
         modules.append("agents.app.local_speech.local_stt")
     if LOCAL in (tts_provider(settings), settings.tts_fallback):
@@ -134,7 +137,7 @@ def model_modules(settings: AppSettings) -> tuple[str, ...]:
 def _local(app: App[S, C], context: C, settings: AppSettings) -> LLM[Any]:
     if app.model is None:
         raise SettingsFaults(
-            [f"--model local: {app.name} has no model without a key: use openai, or script:FILE"]
+            [f"--model local: {app.name} has no local model: use openai, or script:FILE"]
         )
     with named_faults("model", settings.secrets):
         return of_kind("model", app.model(context, settings), LLM)
@@ -142,7 +145,7 @@ def _local(app: App[S, C], context: C, settings: AppSettings) -> LLM[Any]:
 
 def scripted(script: "Iterable[ScriptStep]") -> "ScriptedLLM":
     """Build a model that replays the steps of a script."""
-    # The test kit loads speech doubles; a process that serves users needs none of them.
+    # Imported late: the test kit loads doubles that a process that serves users does not need.
     from agents.testing import ScriptedLLM, Step
 
     return ScriptedLLM(

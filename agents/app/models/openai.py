@@ -1,4 +1,4 @@
-"""Language models that speak OpenAI's chat completions: OpenAI's own, and every compatible server's.
+"""Language models with OpenAI's chat completions API, of OpenAI or any compatible server.
 
 They use LiveKit's plugin. This module adds a timeout for the first word, detection of truncated
 replies, a fallback model, and the cleanup of background tasks.
@@ -27,7 +27,7 @@ RETRIES = 2
 
 _LOCAL_SHARE = 0.5
 
-_CUT = {
+_FINISH_FAULTS = {
     "length": "its reply was cut off at the longest it may be",
     "content_filter": "its reply was withheld by a filter",
 }
@@ -62,9 +62,9 @@ class OpenAIModel(openai.LLM):
         self.retries = retries
         self._connect = APIConnectOptions(max_retry=0, timeout=attempt_s)
 
-    def chat(self, **how: Any) -> Any:  # as the plugin declares it; only one argument is ours
-        """Request a reply within this model's own limits; the agent retries, ``retries`` times."""
-        stream = super().chat(**{**how, "conn_options": self._connect})
+    def chat(self, **kwargs: Any) -> Any:  # the plugin's own arguments; one of them is replaced
+        """Request a reply within this model's own limits; the agent retries ``retries`` times."""
+        stream = super().chat(**{**kwargs, "conn_options": self._connect})
         _guard(stream, self._connect.timeout)
         return stream
 
@@ -83,14 +83,14 @@ class OpenAIModels(FallbackAdapter):
     ) -> None:
         super().__init__(list(models), attempt_timeout=attempt_s, max_retry_per_llm=0)
         self.reply_limit_s = reply_limit_s
-        self.retries = 0  # when all of them have failed, no time is left
+        self.retries = 0  # after the failure of all of them no time is left
         self._models = tuple(models)
         for model in self._models:
             model.on("error", partial(_log_failure, model))
 
     async def aclose(self) -> None:
         """Close every model and cancel the probes of failed ones."""
-        # livekit-agents 1.8.9 does neither, and keeps these tasks in a private attribute.
+        # livekit-agents 1.8.9 does neither; its tasks are in a private attribute.
         tasks = [one.recovering_task for one in self._status if one.recovering_task is not None]
         for task in tasks:
             task.cancel()
@@ -103,7 +103,9 @@ class OpenAIModels(FallbackAdapter):
 def _log_failure(model: LLM[Any], error: LLMError) -> None:
     if not error.recoverable:
         why = why_model_failed(error.error)
-        logger.warning("the model %s at %s failed: %s", model.model, model.provider, why)
+        logger.warning(
+            "language model failed, trying the next: %s at %s: %s", model.model, model.provider, why
+        )
 
 
 def openai_model(settings: AppSettings, local: LLM[Any] | None, *, hears: bool = False) -> LLM[Any]:
@@ -136,8 +138,8 @@ def _models(settings: AppSettings, local: LLM[Any] | None, *, hears: bool) -> LL
         if hears:
             return _realtime(settings, settings.openai_patience, RETRIES)
         return OpenAIModel(**chosen[0], attempt_s=settings.openai_patience, retries=RETRIES)
-    # All models together have to answer within the reply limit, so each gets a share; the local one
-    # needs little.
+    # The reply limit is for all models together, so each gets a share of it; the local model needs
+    # little.
     attempt_s = settings.openai_patience / (len(chosen) + (_LOCAL_SHARE if local else 0))
     first: LLM[Any] = (
         _realtime(settings, attempt_s, 0)
@@ -198,10 +200,9 @@ def _chosen(settings: AppSettings) -> list[dict[str, Any]]:
 def _guard(stream: Any, attempt_s: float) -> None:
     """Limit the wait for the first word, and detect a reply that ends without a finish reason.
 
-    The plugin of 1.8.9 limits only the silence on the wire, which a server that sends keep-alives
-    never reaches, and treats a stream that breaks off as complete: a tool call in the middle of it
-    is dropped without an error. The stream's task has not started yet, so it picks up these
-    replacements.
+    The plugin of 1.8.9 has a read timeout only, which keep-alives of a server reset. It also treats a
+    stream that breaks off as complete, and drops an unfinished tool call without an error. The
+    stream's task has not started yet, so it will use the methods replaced here.
     """
     run, parse = stream._run, stream._parse_choice
 
@@ -228,7 +229,7 @@ def _guard(stream: Any, attempt_s: float) -> None:
         except (TimeoutError, APITimeoutError) as error:
             # No time is left for another attempt.
             raise APITimeoutError(retryable=False) from error
-        if (cut := _CUT.get(ended[-1]) if ended else None) is not None:
+        if (cut := _FINISH_FAULTS.get(ended[-1]) if ended else None) is not None:
             raise ModelFailure(cut, retryable=False)
         if not ended or stream._tool_call_id is not None:
             raise ModelFailure("its reply broke off", retryable=not spoke)

@@ -1,12 +1,12 @@
-"""OpenAI's realtime model, which hears the user itself and answers in text.
+"""OpenAI's realtime model, with audio input and text output.
 
-It takes the way of every other model: requests by ``chat``, transcripts by speech-to-text. So tools
-are checked, words redacted, messages counted and handoffs decided as everywhere else. livekit-agents
-1.8.9 would run a ``RealtimeModel`` past ``llm_node`` and answer what no call has recorded.
+It is used like every other model: ``chat`` requests a reply, and speech-to-text returns the
+transcripts. So tools, redaction, turn numbers and handoffs work as with any model. livekit-agents 1.8.9
+would run a ``RealtimeModel`` without ``llm_node``, and reply to words before the call has recorded them.
 
-One conversation is held with the provider for the whole call. Before each request it is made equal to
-the history of the request: audio stays in it where its transcript is in the history, and is replaced
-by the redacted text or deleted where it is not.
+A call has one conversation with the provider. Before each request the conversation is synchronized
+with the history of the request: audio whose transcript is in the history is kept; other audio is
+replaced by the redacted text, or deleted.
 """
 
 import asyncio
@@ -54,15 +54,16 @@ from agents.handoff.model_requests import is_instructions
 logger = logging.getLogger(__name__)
 
 TRANSCRIPT_S = 2.0
-"""How long a request waits for the transcript of what was just said, in seconds."""
+"""How long a request waits for the transcript of the user's last words, in seconds."""
 
 _CANCELLED_S = 2.0
 """How long a cancelled response may take to end, in seconds."""
 
 _RENEW_S = 50 * 60.0
-"""After how long a connection is replaced between two requests: the provider closes it after an hour."""
+"""The age at which a connection is replaced between two requests, in seconds: the provider closes it
+after an hour."""
 
-_CUT = {
+_FINISH_FAULTS = {
     "max_output_tokens": "its reply was cut off at the longest it may be",
     "content_filter": "its reply was withheld by a filter",
 }
@@ -76,7 +77,7 @@ class RealtimeLLM(LLM[Any]):
     """A realtime model of one call.
 
     Args:
-        transcription: The name of the model that transcribes what users say.
+        transcription: The name of the model that transcribes users' speech.
         base_url: The server's address; OpenAI's own without it.
         api_key: The key, if the server requires one.
         attempt_s: The timeout for the first word, and for each pause after it, in seconds.
@@ -106,8 +107,8 @@ class RealtimeLLM(LLM[Any]):
             input_audio_transcription=AudioTranscription(
                 model=transcription, language=language.partition("-")[0]
             ),
-            # It finds utterances and answers none: a reply is requested once the call has recorded
-            # what was said.
+            # The provider detects utterances but does not reply: a reply is requested after the call
+            # has recorded the user's words.
             turn_detection=ServerVad(
                 type="server_vad",
                 silence_duration_ms=400,
@@ -118,7 +119,7 @@ class RealtimeLLM(LLM[Any]):
             base_url=base_url or OPENAI_URL,
             http_session=http,
             max_session_duration=None,
-            # A lost connection is made again here, with the history of the next request.
+            # ``conversation`` reconnects instead, with the history of the next request.
             conn_options=APIConnectOptions(max_retry=0, timeout=attempt_s),
         )
         self._conversation: RealtimeConversation | None = None
@@ -143,14 +144,14 @@ class RealtimeLLM(LLM[Any]):
         conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
         **others: Any,
     ) -> LLMStream:
-        """Request a reply within this model's own limits; the agent retries, ``retries`` times."""
+        """Request a reply within this model's own limits; the agent retries ``retries`` times."""
         return _Reply(self, chat_ctx, tools or [], replace(conn_options, max_retry=0))
 
     def conversation(self) -> "RealtimeConversation":
-        """Return the conversation with the provider; a new one if there is none or it was lost."""
+        """Return the conversation with the provider; a new one if there is none, or it was lost."""
         current = self._conversation
         if current is None or current.lost is not None:
-            self._retire()
+            self._drop_connection()
             current = self._conversation = RealtimeConversation(self._realtime)
         return current
 
@@ -160,17 +161,17 @@ class RealtimeLLM(LLM[Any]):
         async with self._requests:
             current = self._conversation
             if current is not None and (current.is_old or not await current.is_idle(_CANCELLED_S)):
-                self._retire()
+                self._drop_connection()
             yield self.conversation()
 
     async def aclose(self) -> None:
         """Close the connection."""
-        self._retire()
+        self._drop_connection()
         await asyncio.gather(*self._closing, return_exceptions=True)
         await self._realtime.aclose()
         await super().aclose()
 
-    def _retire(self) -> None:
+    def _drop_connection(self) -> None:
         old, self._conversation = self._conversation, None
         if old is not None:
             old.was_replaced = old.lost is None
@@ -186,9 +187,9 @@ class RealtimeConversation:
     def __init__(self, model: realtime.RealtimeModel) -> None:
         self.session = model.session()
         self.lost: Exception | None = None
-        """Why it cannot be used any more, or None."""
+        """Why it cannot be used any more; ``None`` while it can."""
         self.was_replaced = False
-        """Whether another one has taken its place before it was lost."""
+        """Whether it was replaced by a new connection before it was lost."""
         self.responses: dict[str, dict[str, Any]] = {}
         """The responses that have ended, as the provider reported them."""
         self._listeners: list[Callable[[dict[str, Any] | None], None]] = []
@@ -201,36 +202,36 @@ class RealtimeConversation:
 
     @property
     def is_old(self) -> bool:
-        """Whether the provider will soon close it."""
+        """Whether the provider will close it soon."""
         return asyncio.get_running_loop().time() - self._began > _RENEW_S
 
     def listen(self, listener: Callable[[dict[str, Any] | None], None]) -> Callable[[], None]:
-        """Call a function with each event of the provider's, and with None when it is lost.
+        """Call a function with each of the provider's events, and with ``None`` at its loss.
 
         Returns:
-            A function that ends it.
+            A function that removes the listener.
         """
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def lose(self, why: Exception) -> None:
-        """Note that it cannot be used any more."""
+        """Mark it as lost: it cannot be used any more."""
         if self.lost is None:
             self.lost = why
             self._notify(None)
 
     async def is_idle(self, limit_s: float) -> bool:
-        """Wait until no response is under way; returns whether that is so in time."""
+        """Wait until no response is under way; returns whether it ended in time."""
         return await self._wait(lambda: not self._responding, limit_s)
 
     async def transcribed(self, limit_s: float) -> bool:
-        """Wait until all that was said has been transcribed; returns whether that is so in time."""
+        """Wait until all speech is transcribed; returns whether it was in time."""
         return await self._wait(lambda: not self._untranscribed, limit_s)
 
     async def ask(
         self, context: ChatContext, tools: list[Tool], instructions: str
     ) -> GenerationCreatedEvent:
-        """Make the conversation equal to a history and request a response.
+        """Synchronize the conversation with a history, and request a response.
 
         Raises:
             RealtimeError: The provider does not accept it.
@@ -250,7 +251,7 @@ class RealtimeConversation:
 
     async def aclose(self) -> None:
         """Close the connection."""
-        with suppress(Exception):  # the plugin raises again what has ended it
+        with suppress(Exception):  # of any type: the plugin raises its last error again
             await self.session.aclose()
 
     async def _wait(self, is_true: Callable[[], bool], limit_s: float) -> bool:
@@ -319,33 +320,33 @@ class _Reply(LLMStream):
         made = await held.ask(rest, [plain_tool(one) for one in self._tools], instructions)
         response_id = made.response_id or ""
         async with asyncio.TaskGroup() as streams:
-            streams.create_task(self._say(made, response_id))
-            streams.create_task(self._call(made, response_id))
+            streams.create_task(self._forward_text(made, response_id))
+            streams.create_task(self._forward_calls(made, response_id))
         ended = held.responses.get(response_id)
         if ended is None:
             raise _failure(held.lost, spoke=self._spoke)
         try:
             _check_status(ended, spoke=self._spoke)
         except ModelFailure as failure:
-            if failure.message in _FINAL_CODES.values():  # the plugin is about to close it
+            if failure.message in _FINAL_CODES.values():  # the plugin will close the connection
                 held.lose(failure)
             raise
         if usage := ended.get("usage"):
-            self._send(ChatChunk(id=response_id, usage=_usage(usage)))
+            self._emit(ChatChunk(id=response_id, usage=_usage(usage)))
 
-    async def _say(self, made: GenerationCreatedEvent, response_id: str) -> None:
+    async def _forward_text(self, made: GenerationCreatedEvent, response_id: str) -> None:
         async for message in made.message_stream:
             async for text in message.text_stream:
                 delta = ChoiceDelta(role="assistant", content=str(text))
-                self._send(ChatChunk(id=response_id, delta=delta))
+                self._emit(ChatChunk(id=response_id, delta=delta))
 
-    async def _call(self, made: GenerationCreatedEvent, response_id: str) -> None:
+    async def _forward_calls(self, made: GenerationCreatedEvent, response_id: str) -> None:
         async for call in made.function_stream:
             asked = FunctionToolCall(name=call.name, arguments=call.arguments, call_id=call.call_id)
             delta = ChoiceDelta(role="assistant", tool_calls=[asked])
-            self._send(ChatChunk(id=response_id, delta=delta))
+            self._emit(ChatChunk(id=response_id, delta=delta))
 
-    def _send(self, chunk: ChatChunk) -> None:
+    def _emit(self, chunk: ChatChunk) -> None:
         self._spoke = self._spoke or chunk.has_response()
         if not self._limit.expired():
             loop = asyncio.get_running_loop()
@@ -355,7 +356,7 @@ class _Reply(LLMStream):
 
 
 def _failure(error: Exception | None, *, spoke: bool) -> Exception:
-    """Return what a request raises whose response did not come, or not whole."""
+    """Return the error of a request whose response is missing or incomplete."""
     cause = error.__cause__ if error is not None else None
     if isinstance(cause, aiohttp.WSServerHandshakeError):
         return APIStatusError("refused", status_code=cause.status, retryable=cause.status >= 429)
@@ -364,8 +365,8 @@ def _failure(error: Exception | None, *, spoke: bool) -> Exception:
         return ModelFailure(_FINAL_CODES[code], retryable=False)
     if isinstance(error, RealtimeError) and code is not None:
         return ModelFailure("it rejected the request", retryable=False)
-    told = "its connection was lost" if error is not None else "its reply broke off"
-    return ModelFailure(told, retryable=not spoke)
+    message = "its connection was lost" if error is not None else "its reply broke off"
+    return ModelFailure(message, retryable=not spoke)
 
 
 def _check_status(response: dict[str, Any], *, spoke: bool) -> None:
@@ -374,9 +375,9 @@ def _check_status(response: dict[str, Any], *, spoke: bool) -> None:
         return
     code = str((details.get("error") or {}).get("code"))
     if status == "failed":
-        told = _FINAL_CODES.get(code, "it failed")
-        raise ModelFailure(told, retryable=not spoke and code not in _FINAL_CODES)
-    reason = _CUT.get(details.get("reason", ""), "its reply broke off")
+        message = _FINAL_CODES.get(code, "it failed")
+        raise ModelFailure(message, retryable=not spoke and code not in _FINAL_CODES)
+    reason = _FINISH_FAULTS.get(details.get("reason", ""), "its reply broke off")
     raise ModelFailure(reason, retryable=False)
 
 
@@ -400,7 +401,7 @@ def split_instructions(context: ChatContext) -> tuple[str, ChatContext]:
 
 
 def plain_tool(tool: Tool) -> Tool:
-    """Return a tool without what the realtime API refuses: it knows no strict schemas."""
+    """Return a tool whose schema is not strict: the realtime API refuses strict ones."""
     if not isinstance(tool, RawFunctionTool) or "strict" not in tool.info.raw_schema:
         return tool
     schema = {name: value for name, value in tool.info.raw_schema.items() if name != "strict"}
@@ -412,10 +413,10 @@ def plain_tool(tool: Tool) -> Tool:
 
 
 def aligned(wanted: ChatContext, remote: ChatContext) -> ChatContext:
-    """Return a history whose items have the provider's ids where it has the same ones already.
+    """Return a history in which items that the provider has already have the provider's ids.
 
-    Audio counts as the same as its transcripts: it stays in the conversation. Everything else that
-    the provider has and the history has not will be deleted.
+    Audio is equal to a message with its transcript, so it stays in the conversation. Other items of
+    the provider that are not in the history will be deleted.
     """
     known = {item.id for item in wanted.items}
     own = [item for item in remote.items if item.id not in known]  # made by the provider
@@ -423,15 +424,15 @@ def aligned(wanted: ChatContext, remote: ChatContext) -> ChatContext:
     for item in wanted.items:
         if item.type not in ("message", "function_call", "function_call_output"):
             continue
-        found = _same(item, own)
+        found = _matching_items(item, own)
         if found:
             own = own[own.index(found[-1]) + 1 :]
         items.extend(found or [item])
     return ChatContext(items)
 
 
-def _same(item: ChatItem, own: list[ChatItem]) -> list[ChatItem]:
-    """Return the provider's items that are the same as one of ours; empty for none."""
+def _matching_items(item: ChatItem, own: list[ChatItem]) -> list[ChatItem]:
+    """Return the provider's items that are equal to an item of the history; empty if none are."""
     if isinstance(item, FunctionCall):
         made = (item.call_id, item.name, item.arguments)
         for call in own:

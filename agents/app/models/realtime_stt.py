@@ -1,4 +1,4 @@
-"""Speech-to-text by a realtime model: what it was sent as sound, transcribed by its provider."""
+"""Speech-to-text by a realtime model: its provider transcribes the user's audio."""
 
 import asyncio
 from contextlib import suppress
@@ -42,10 +42,10 @@ def stt_of(model: LLM[Any], second: STT[Any] | None, vad: VAD) -> STT[Any]:
         vad: Voice activity detection for it.
 
     Raises:
-        ValueError: It is no realtime model.
+        ValueError: The model is no realtime model.
     """
-    among = model._llm_instances if isinstance(model, FallbackAdapter) else [model]
-    found = next((one for one in among if isinstance(one, RealtimeLLM)), None)
+    models = model._llm_instances if isinstance(model, FallbackAdapter) else [model]
+    found = next((one for one in models if isinstance(one, RealtimeLLM)), None)
     if found is None:
         raise ValueError(f"{model.model} cannot hear: it is no realtime model")
     first = RealtimeSTT(found)
@@ -55,7 +55,7 @@ def stt_of(model: LLM[Any], second: STT[Any] | None, vad: VAD) -> STT[Any]:
 
 
 class RealtimeSTT(STT[Any]):
-    """The transcripts of a realtime model, which is sent the user's audio."""
+    """Sends the user's audio to a realtime model, and returns the model's transcripts."""
 
     def __init__(self, model: RealtimeLLM) -> None:
         super().__init__(capabilities=STTCapabilities(streaming=True, interim_results=True))
@@ -87,7 +87,7 @@ class RealtimeSTT(STT[Any]):
 
 
 class _Stream(RecognizeStream):
-    """Reports the utterances that began while it was open, and no others."""
+    """Reports the utterances that begin while the stream is open."""
 
     def __init__(self, stt: RealtimeSTT, conn_options: APIConnectOptions) -> None:
         super().__init__(stt=stt, conn_options=conn_options)
@@ -112,7 +112,7 @@ class _Stream(RecognizeStream):
             finally:
                 unlisten()
                 await aio.cancel_and_wait(forwarding)
-                self._give_up(is_lost=held.lost is not None)
+                self._end_pending(is_lost=held.lost is not None)
                 if held.lost is None:
                     held.session.clear_audio()
             if held.was_replaced:
@@ -132,39 +132,39 @@ class _Stream(RecognizeStream):
         kind, item = event.get("type", ""), event.get("item_id", "")
         if kind == "input_audio_buffer.speech_started":
             self._partial[item] = ""
-            self._send(SpeechEventType.START_OF_SPEECH)
+            self._emit(SpeechEventType.START_OF_SPEECH)
         elif item not in self._partial:
             return
         elif kind == "input_audio_buffer.speech_stopped":
-            self._send(SpeechEventType.END_OF_SPEECH)
+            self._emit(SpeechEventType.END_OF_SPEECH)
             loop = asyncio.get_running_loop()
-            self._timers[item] = loop.call_later(LATE_S, self._final, item, "", True)
+            self._timers[item] = loop.call_later(LATE_S, self._emit_final, item, "", True)
         elif kind == f"{_TRANSCRIPTION}delta":
             self._partial[item] += event.get("delta") or ""
-            self._send(SpeechEventType.INTERIM_TRANSCRIPT, self._partial[item])
+            self._emit(SpeechEventType.INTERIM_TRANSCRIPT, self._partial[item])
         elif kind == f"{_TRANSCRIPTION}completed":
-            self._final(item, event.get("transcript") or "")
+            self._emit_final(item, event.get("transcript") or "")
         elif kind == f"{_TRANSCRIPTION}failed":
-            self._final(item, "", True)
+            self._emit_final(item, "", True)
 
-    def _final(self, item: str, text: str, unclear: bool = False) -> None:
+    def _emit_final(self, item: str, text: str, unclear: bool = False) -> None:
         if not unclear:
             self._partial.pop(item, None)
         if (timer := self._timers.pop(item, None)) is not None:
             timer.cancel()
-        self._send(SpeechEventType.FINAL_TRANSCRIPT, text, unclear=unclear)
+        self._emit(SpeechEventType.FINAL_TRANSCRIPT, text, unclear=unclear)
 
-    def _give_up(self, *, is_lost: bool) -> None:
-        """Report what was said and will get no transcript: the user is asked again."""
+    def _end_pending(self, *, is_lost: bool) -> None:
+        """Report the utterances that will get no transcript, so that the user is asked again."""
         pending = is_lost and bool(self._timers)
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
         self._partial.clear()
         if pending:
-            self._send(SpeechEventType.FINAL_TRANSCRIPT, unclear=True)
+            self._emit(SpeechEventType.FINAL_TRANSCRIPT, unclear=True)
 
-    def _send(self, kind: SpeechEventType, text: str = "", *, unclear: bool = False) -> None:
+    def _emit(self, kind: SpeechEventType, text: str = "", *, unclear: bool = False) -> None:
         metadata = {UNCLEAR: True} if unclear else None
         heard = SpeechData(self._realtime_stt.language, text, metadata=metadata)
         with suppress(aio.ChanClosed):

@@ -7,12 +7,15 @@ configured.
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from agents.app.declaration import named_faults
 from agents.app.models.speech_settings import (
+    CARTESIA,
+    DEEPGRAM,
     OPENAI,
     agent_voices,
     missing_for_speech,
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
     from agents.app.app import AnyApp
     from agents.app.local_speech.language_models import LanguageModels
+    from agents.app.local_speech.recognizer import Recognizer
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +45,7 @@ ATTEMPT_S = 5.0
 """How long one provider may take to answer before the fallback is asked, in seconds."""
 
 MAX_TERMS = 100
-"""How many words are given to the speech-to-text model: providers accept no more."""
+"""The most words that are given to a speech-to-text model: providers accept no more."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +53,13 @@ class SpeechModels:
     """The speech models of a call; the caller closes them.
 
     Args:
-        stt: The speech-to-text model; where the language model hears, its fallback or none.
+        stt: The speech-to-text model; with a realtime language model its fallback, if any.
         vad: The voice activity detection model.
         tts_by_agent: The text-to-speech models of agents with a voice of their own, by agent name.
         turns: The turn detection.
         built: All models, to be closed.
-        expect: Tells the speech-to-text model which kind of answer is expected; ``None`` if it has
-            no use for that.
+        expect: Tells the speech-to-text model the expected kind of answer; ``None`` if it does not
+            need that.
         model_hears: Whether the language model is a realtime one that is sent the user's audio.
         clients: The HTTP clients of models that do not close theirs, to be closed.
     """
@@ -85,22 +89,22 @@ class SpeechModels:
 def language_models_of(
     app: "AnyApp", context: Any, settings: AppSettings
 ) -> "LanguageModels | None":
-    """Make the language models of local speech-to-text, once; ``None`` if it is not configured.
+    """Build the language models of local speech-to-text; ``None`` if it is not configured.
 
     Args:
-        app: The application: it tells what users may say.
+        app: The application, which declares users' sentences.
         context: The context of the rules.
         settings: The providers.
 
     Raises:
-        InputError: They cannot be made.
+        InputError: They cannot be built.
     """
     if missing_for_speech(settings) or stt_provider(settings) != LOCAL:
         return None
     variable = settings.variable("stt")
     if app.rooms.sentences is None:
         raise SettingsFaults(
-            [f"{variable}: {app.name} does not tell what users may say: Rooms(sentences=...)"]
+            [f"{variable}: {app.name} declares no sentences of users: set Rooms(sentences=...)"]
         )
     from agents.app.local_speech.language_models import language_models
 
@@ -116,6 +120,21 @@ def language_models_of(
         return replace(models, meaning=app.rooms.meaning(context))
 
 
+def load_recognizer(models: "LanguageModels | None") -> "Recognizer | None":
+    """Load the recogniser of local speech-to-text: it takes a second, and blocks.
+
+    Args:
+        models: Its language models; ``None`` if it is not configured.
+    """
+    if models is None:
+        return None
+    from agents.app.local_speech.recognizer import Recognizer
+
+    with suppress(ImportError, OSError, RuntimeError, ValueError):  # its calls tell their users
+        return Recognizer(models)
+    return None
+
+
 @cache
 def load_vad() -> "VAD":
     """Load the voice activity detection model, once per process: it takes a moment, and blocks."""
@@ -125,13 +144,13 @@ def load_vad() -> "VAD":
 
 
 def prepare_speech(settings: AppSettings) -> None:
-    """Load what every call with speech needs, if it is configured: it would stop a call's event loop."""
+    """Load everything that spoken calls need: later the loading would block a call's event loop."""
     if missing_for_speech(settings) or speech_faults(settings):
         return
     load_vad()
     from livekit.agents.tokenize.basic import hyphenate_word
 
-    hyphenate_word("ready")  # the first time it reads its patterns
+    hyphenate_word("ready")  # its first call reads files
 
 
 def speech_models(
@@ -140,6 +159,7 @@ def speech_models(
     agents: Iterable[str] = (),
     terms: Sequence[str] = (),
     language_models: "LanguageModels | None" = None,
+    recognizer: "Recognizer | None" = None,
     http: "ClientSession | None" = None,
 ) -> SpeechModels | None:
     """Build the speech models; ``None`` if the settings do not name both providers.
@@ -147,8 +167,9 @@ def speech_models(
     Args:
         settings: The providers and their keys.
         agents: The agents' names.
-        terms: Words that the speech-to-text model should know, such as the names of dishes.
+        terms: Words that the speech-to-text model should know, such as the names of products.
         language_models: Those of local speech-to-text, if it is configured.
+        recognizer: Its recogniser, if it is loaded already, for one user.
         http: The HTTP session; a job's own without it.
 
     Raises:
@@ -161,10 +182,12 @@ def speech_models(
     from agents.handoff import turns_by
 
     vad = load_vad()
-    build = _ModelBuilder(settings, vad, list(terms[:MAX_TERMS]), language_models, http)
+    build = _ModelBuilder(settings, vad, list(terms[:MAX_TERMS]), language_models, recognizer, http)
     stt = build.stt()
-    tts = build.tts(settings.tts_voice)
-    tts_by_agent = {ours: build.tts(theirs) for ours, theirs in agent_voices(settings).items()}
+    tts = build.tts(settings.tts_voice, "tts_voice")
+    tts_by_agent = {
+        ours: build.tts(theirs, "tts_voices") for ours, theirs in agent_voices(settings).items()
+    }
     models = tuple(build.built)
     return SpeechModels(
         stt,
@@ -185,13 +208,14 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
     vad: "VAD"
     terms: list[str]
     language_models: "LanguageModels | None"
+    recognizer: "Recognizer | None"
     http: "ClientSession | None"
 
     def __post_init__(self) -> None:
         self.expect: Callable[[str], None] | None = None
         self.built: list[STT[Any] | TTS[Any]] = []
         self.clients: list[AsyncClient] = []
-        self._second: Any = None
+        self._fallback_tts: Any = None
 
     def stt(self) -> Any:
         """Build the speech-to-text model with its fallback."""
@@ -200,40 +224,64 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
         chosen = self.settings
         provider, second = stt_provider(chosen), chosen.stt_fallback
         if provider == OPENAI_REALTIME:
-            return None if second is None else self._stt(second, chosen.stt_fallback_model, None)
+            return None if second is None else self._fallback_stt(second)
         first = self._stt(provider, chosen.stt_model, chosen.stt_base_url)
+        self._log_failures(first, provider, model="stt_model", address="stt_base_url")
         if second is None:
             return first
-        return self._kept(
+        return self._register(
             FallbackAdapter(
-                [first, self._stt(second, chosen.stt_fallback_model, None)],
+                [first, self._fallback_stt(second)],
                 vad=self.vad,
                 attempt_timeout=ATTEMPT_S,
                 max_retry_per_stt=0,
             )
         )
 
-    def tts(self, voice: str | None) -> Any:
-        """Build the text-to-speech model for one voice, with its fallback."""
-        from livekit.agents.tts import FallbackAdapter
+    def tts(self, voice: str | None, setting: str) -> Any:
+        """Build the text-to-speech model for one voice, with its fallback.
 
+        Args:
+            voice: The voice.
+            setting: The setting that names it.
+        """
         chosen = self.settings
-        first = self._tts(tts_provider(chosen), chosen.tts_model, chosen.tts_base_url, voice)
+        provider = tts_provider(chosen)
+        first = self._tts(provider, chosen.tts_model, chosen.tts_base_url, voice)
+        self._log_failures(
+            first, provider, model="tts_model", voice=setting, address="tts_base_url"
+        )
         if chosen.tts_fallback is None:
             return first
-        second = self._second or self._tts(
-            chosen.tts_fallback, chosen.tts_fallback_model, None, chosen.tts_fallback_voice
-        )
-        self._second = second
-        return self._kept(FallbackAdapter([first, second], max_retry_per_tts=0))
+        from agents.app.models.fallback_tts import FallbackTTS
+
+        if self._fallback_tts is None:
+            second, model = chosen.tts_fallback, chosen.tts_fallback_model
+            self._fallback_tts = self._tts(second, model, None, chosen.tts_fallback_voice)
+            self._log_failures(
+                self._fallback_tts, second, model="tts_fallback_model", voice="tts_fallback_voice"
+            )
+        return self._register(FallbackTTS([first, self._fallback_tts], max_retry_per_tts=0))
+
+    def _fallback_stt(self, provider: str) -> Any:
+        second = self._stt(provider, self.settings.stt_fallback_model, None)
+        self._log_failures(second, provider, model="stt_fallback_model")
+        return second
+
+    def _log_failures(self, model_built: Any, provider: str | None, **names: str) -> None:
+        """Log the failures of a provider's model, with their cause."""
+        from agents.app.models.speech_failures import SpeechFailures
+
+        if provider in (DEEPGRAM, CARTESIA, OPENAI):
+            model_built.on("error", SpeechFailures(self.settings, provider, **names).failed)
 
     def _stt(self, provider: str | None, model: str | None, url: str | None) -> Any:
         chosen = self.settings
         if provider == LOCAL:
             return self._local_stt()
-        said: dict[str, Any] = {"language": chosen.language}
+        options: dict[str, Any] = {"language": chosen.language}
         if model is not None:
-            said["model"] = model
+            options["model"] = model
         if provider == OPENAI:
             from livekit.plugins import openai
             from openai import AsyncClient
@@ -242,15 +290,17 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
             client = AsyncClient(**self._openai(url), max_retries=0)
             self.clients.append(client)
             # One request per segment of speech: all that compatible servers support.
-            return self._kept(openai.STT(**said, client=client, use_realtime=False))
+            return self._register(openai.STT(**options, client=client, use_realtime=False))
         from livekit.plugins import deepgram
 
         if url is not None:
-            said["base_url"] = f"{url.removesuffix('/listen').removesuffix('/v1')}/v1/listen"
-        if self.terms and said.get("model", "nova-3").startswith("nova-3"):
-            said["keyterm"] = self.terms
-        return self._kept(
-            deepgram.STT(**said, api_key=key_text(chosen.deepgram_api_key), http_session=self.http)
+            options["base_url"] = f"{url.removesuffix('/listen').removesuffix('/v1')}/v1/listen"
+        if self.terms and options.get("model", "nova-3").startswith("nova-3"):
+            options["keyterm"] = self.terms
+        return self._register(
+            deepgram.STT(
+                **options, api_key=key_text(chosen.deepgram_api_key), http_session=self.http
+            )
         )
 
     def _tts(
@@ -259,22 +309,22 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
         chosen = self.settings
         if provider == LOCAL:
             return self._local_tts(voice)
-        said: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         if model is not None:
-            said["model"] = model
+            options["model"] = model
         if voice is not None:
-            said["voice"] = voice
+            options["voice"] = voice
         if provider == OPENAI:
             from livekit.plugins import openai
 
-            return self._kept(openai.TTS(**said, **self._openai(url)))
+            return self._register(openai.TTS(**options, **self._openai(url)))
         from livekit.plugins import cartesia
 
         if url is not None:
-            said["base_url"] = url
-        return self._kept(
+            options["base_url"] = url
+        return self._register(
             cartesia.TTS(
-                **said,
+                **options,
                 language=chosen.language,
                 api_key=key_text(chosen.cartesia_api_key),
                 word_timestamps=False,
@@ -287,22 +337,22 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
 
         if self.language_models is None:
             variable = self.settings.variable("stt")
-            raise SettingsFaults([f"{variable}: there are no language models"])
-        stt = LocalSTT(self.language_models, self.vad)
+            raise SettingsFaults([f"{variable}: the language models were not built"])
+        stt = LocalSTT(self.language_models, self.vad, recognizer=self.recognizer)
         self.expect = stt.expect
-        return self._kept(stt)
+        return self._register(stt)
 
     def _local_tts(self, voice: str | None) -> Any:
         from agents.app.local_speech.local_tts import LocalTTS
         from agents.app.local_speech.voices import VoiceFault, find_voice
 
         try:
-            return self._kept(LocalTTS(find_voice(self.settings.tts_model, voice)))
+            return self._register(LocalTTS(find_voice(self.settings.tts_model, voice)))
         except VoiceFault as wrong:
             raise SettingsFaults([f"{self.settings.variable('tts_voice')}: {wrong}"]) from wrong
 
     def _openai(self, url: str | None) -> dict[str, Any]:
-        """Return the address and the key for OpenAI's protocol: a key goes to its own server only."""
+        """Return the address and the key for OpenAI's API: the key is sent only to its own server."""
         chosen = self.settings
         own = url in (None, chosen.openai_base_url)
         return {
@@ -310,6 +360,6 @@ class _ModelBuilder:  # ``Any`` because the plugins' models have type parameters
             "api_key": key_text(chosen.openai_api_key if own else None),
         }
 
-    def _kept(self, model: Any) -> Any:
-        self.built.insert(0, model)  # an adapter is closed before the models behind it
+    def _register(self, model: Any) -> Any:
+        self.built.insert(0, model)  # so that an adapter is closed before its models
         return model

@@ -1,4 +1,4 @@
-"""The speech models that the settings name, and what is wrong with them."""
+"""The speech models that the settings name, and the faults of these settings."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
@@ -14,11 +14,11 @@ _Settings = TypeVar("_Settings", bound=AppSettings)
 
 DEEPGRAM, CARTESIA, OPENAI, NONE = "deepgram", "cartesia", "openai", "none"
 
-FOR_TRYING = (
+LOCAL_SPEECH_NOTE = (
     "speech on this machine is for trying and testing: it mishears more than a provider does"
 )
 
-HEARS_CARDS = (
+REALTIME_NOTE = (
     "the realtime model is sent users' speech as sound: card numbers that are spoken reach its"
     " provider"
 )
@@ -27,7 +27,7 @@ HEARS_CARDS = (
 def stt_provider(settings: AppSettings) -> str | None:
     """Return the speech-to-text provider; ``None`` if none is named and Deepgram's key is not set.
 
-    A realtime model hears by itself, unless a provider is named.
+    A realtime model transcribes the audio itself unless a provider is named.
     """
     if settings.stt is None and settings.model == OPENAI_REALTIME:
         return OPENAI_REALTIME
@@ -76,8 +76,8 @@ def speech_faults(settings: AppSettings, agents: Iterable[str] = ()) -> tuple[st
     """List everything that is wrong with the speech settings, by variable.
 
     Args:
-        settings: All of them.
-        agents: The agents' names; without them voices' agents are not checked.
+        settings: The settings.
+        agents: The agents' names; without them the agents of voices are not checked.
     """
     faults = []
     asked: dict[str, list[str | None]] = {DEEPGRAM: [], CARTESIA: [], OPENAI: []}
@@ -100,8 +100,8 @@ def speech_faults(settings: AppSettings, agents: Iterable[str] = ()) -> tuple[st
         for provider, urls in asked.items()
         if urls and (fault := _key_fault(settings, provider, urls)) is not None
     ]
-    if told := missing_extra("speech", speech_plugins(settings)):
-        faults.append(told)
+    if message := missing_extra("speech", speech_plugins(settings)):
+        faults.append(message)
     if not missing_for_speech(settings):
         faults += _local_faults(settings)
     faults += turn_taking_faults(settings)
@@ -138,8 +138,8 @@ def _key_fault(settings: AppSettings, provider: str, urls: Sequence[str | None])
 def _local_faults(settings: AppSettings) -> list[str]:
     faults = []
     if stt_provider(settings) == LOCAL:
-        if told := missing_modules("local-speech", {"pocketsphinx": "pocketsphinx"}):
-            faults.append(told)
+        if message := missing_modules("local-speech", {"pocketsphinx": "pocketsphinx"}):
+            faults.append(message)
         if settings.language.partition("-")[0] != "en":
             faults.append(f"{settings.variable('language')}: local speech-to-text is English only")
     if tts_provider(settings) == LOCAL:
@@ -150,8 +150,8 @@ def _local_faults(settings: AppSettings) -> list[str]:
             try:
                 find_voice(settings.tts_model, voice)
             except VoiceFault as wrong:
-                told = f"{settings.variable(field)}: {wrong}"
-                faults += [told] if told not in faults else []
+                message = f"{settings.variable(field)}: {wrong}"
+                faults += [message] if message not in faults else []
     return faults
 
 
@@ -161,7 +161,7 @@ def model_hears(settings: AppSettings) -> bool:
 
 
 def uses_local(settings: AppSettings) -> bool:
-    """Whether rooms have speech, and a part of it is made on this machine."""
+    """Whether rooms have speech, and a part of it runs on this machine."""
     providers = (stt_provider(settings), tts_provider(settings))
     return LOCAL in providers and not missing_for_speech(settings)
 
@@ -174,6 +174,16 @@ def with_local_speech(settings: AppSettings) -> dict[str, str]:
         for kind, provider in chosen.items()
         if provider is None and getattr(settings, kind) is None
     }
+
+
+def local_speech_faults(settings: AppSettings) -> tuple[str, ...] | None:
+    """List the reasons why local speech cannot run on this machine; empty if it can.
+
+    ``None`` if the settings name speech providers, or switch speech off.
+    """
+    if len(with_local_speech(settings)) < 2:
+        return None
+    return speech_faults(settings.model_copy(update={"stt": LOCAL, "tts": LOCAL}))
 
 
 def agent_voices(settings: AppSettings) -> dict[str, str]:
@@ -197,14 +207,14 @@ def worker_settings(
         options: Command-line options by name; ``None`` means not given.
 
     Raises:
-        SettingsFaults: Everything that is wrong, each naming what to change.
+        SettingsFaults: All faults, each with the setting to change.
     """
     try:
         settings = form.read_for_rooms(**options)
     except SettingsFaults as wrong:
         faults = wrong.faults
         usable = form.usable(**options)
-        if usable is not None and not any(map(_of_speech, usable[1])):
+        if usable is not None and not any(map(_is_speech_setting, usable[1])):
             faults += speech_faults(usable[0], agents)
         raise SettingsFaults(faults) from None
     if found := speech_faults(settings, agents):
@@ -212,5 +222,5 @@ def worker_settings(
     return settings
 
 
-def _of_speech(field: str) -> bool:
+def _is_speech_setting(field: str) -> bool:
     return field.startswith(("stt", "tts", "deepgram", "cartesia", "openai"))

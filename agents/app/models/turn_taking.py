@@ -1,4 +1,4 @@
-"""Turn taking on a channel, as the settings say: when a turn ends, and what interrupts an agent."""
+"""The settings of turn taking on a channel: the end of a turn, and interruptions."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ class TurnTaking:
     vad_threshold: float
     vad_silence_s: float
     noise_suppression: bool
+    tone_after_s: float
 
     def turns(self, vad: "VAD") -> "TurnHandlingOptions":
         """Return the turn handling options."""
@@ -38,7 +39,7 @@ class TurnTaking:
         if self.turn_detector:
             from livekit.agents.inference import TurnDetector
 
-            # Without a version it is the one in LiveKit's cloud wherever there are keys.
+            # Without a version livekit uses the detector in LiveKit Cloud if there are keys for it.
             detection = TurnDetector(version="v1-mini")
         return {
             **usual,
@@ -63,7 +64,7 @@ class TurnTaking:
         if update is not None:
             update(
                 activation_threshold=self.vad_threshold,
-                # As far below as the model's own default, so that a voice does not flutter.
+                # The same distance as in the model's defaults: the hysteresis avoids rapid changes.
                 deactivation_threshold=max(0.05, self.vad_threshold - 0.15),
                 min_silence_duration=self.vad_silence_s,
             )
@@ -82,11 +83,12 @@ def turn_taking(settings: AppSettings, channel: Channel) -> TurnTaking:
         vad_threshold=by_channel(settings.vad_threshold)[where],
         vad_silence_s=by_channel(settings.vad_silence)[where],
         noise_suppression=settings.noise_suppression in ("on", where),
+        tone_after_s=by_channel(settings.tone_after)[where],
     )
 
 
 def turn_taking_faults(settings: AppSettings) -> tuple[str, ...]:
-    """List what is wrong with the settings of turn taking together, by variable."""
+    """List the faults of the combined settings of turn taking, by variable."""
     faults = []
     for channel in ("web_voice", "phone"):
         taking = turn_taking(settings, channel)

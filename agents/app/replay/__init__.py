@@ -1,1 +1,1 @@
-"""Conversation files: the user's turns, what must be true after each, and the command that runs them."""
+"""Runs conversation files and checks their expectations, as a command and as a pytest plugin."""

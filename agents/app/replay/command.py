@@ -1,4 +1,4 @@
-"""The ``replay`` command: runs conversations from files and reports what does not hold."""
+"""The ``replay`` command: runs conversation files and reports expectations that do not hold."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ from agents.app.declaration import AppFaults
 from agents.app.faults import InputError
 from agents.app.replay.report import FileResult, Table, junit, sums
 from agents.app.replay.running import Failure, Run, check_conversation, model_name, run_conversation
-from agents.app.setting_values import OF_OPENAI
+from agents.app.setting_values import OPENAI_MODELS
 from agents.app.settings import AppSettings
 from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.signals import on_signals
@@ -37,10 +37,10 @@ class ReplayCommand:
     """A replay of conversations.
 
     Args:
-        settings: What they run with where they do not say.
-        model_wins: Whether the settings' model overrides the files'.
+        settings: Used where a file does not set its own.
+        model_wins: Whether the settings' model overrides the models of the files.
         repeat: How often each is run.
-        report: Where to write JUnit XML.
+        report: The file for the results as JUnit XML.
     """
 
     app: AnyApp
@@ -99,7 +99,7 @@ class ReplayCommand:
         table = Table(
             results,
             calls=any(
-                model_name(file, self.settings, model_wins=self.model_wins) in OF_OPENAI
+                model_name(file, self.settings, model_wins=self.model_wins) in OPENAI_MODELS
                 for file in files
             ),
             columns=shutil.get_terminal_size().columns if on_terminal else None,
@@ -138,10 +138,10 @@ class ReplayCommand:
         began = time.monotonic()
         try:
             return await run_conversation(self.app, file, self.settings, model_wins=self.model_wins)
-        except Exception as error:  # a fault of the application is no reason to lose the others
+        except Exception as error:  # of any type: the other conversations have to run
             if isinstance(error, InputError) and not isinstance(error, AppFaults):
                 raise
-            logger.exception("conversation broke off")
+            logger.exception("conversation failed")
             named = isinstance(error, AppFaults)
             why = str(error) if named else f"{type(error).__name__}: {error}"
             failure = Failure(str(file.path), 1, "the run", (f"it broke off: {why}",))

@@ -18,12 +18,12 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field that is not as expected. The values are as a file has them.
+    """A field that is not as expected. The values are written as in a file.
 
     Args:
-        field: Its place, as ``order_items[Margherita].size``.
-        expected: What was expected; ``None`` if nothing was.
-        actual: What is there; ``None`` if there is nothing.
+        field: Its place, as ``items[Tea].size``.
+        expected: The expected value; ``None`` if no field was expected.
+        actual: The actual value; ``None`` if there is no such field.
     """
 
     field: str
@@ -57,14 +57,14 @@ def differences(
 ) -> Iterator[Difference]:
     """Yield every difference between the expected fields and the actual ones.
 
-    Only expected fields are compared. Lists have to be complete, in any order. An expected member
-    of a list without a match is compared with the one that has the same first field, as a name.
+    Only expected fields are compared. Lists must be complete; their order does not count. An expected
+    list member without a match is compared with the one that has the same first field, such as a name.
 
     Args:
         expected: The fields of a file.
         actual: The fields of the state's view.
-        times: The names of the fields that hold times: two texts of the same time are equal, and
-            one without a UTC offset is the local time of the other.
+        times: The names of the fields that hold times. Texts of the same time are equal; one without
+            a UTC offset is a local time in the other's zone.
 
     >>> [str(one) for one in differences({"total": 900, "tip": 0}, {"total": 1350, "tip": 0})]
     ['total: expected 900, got 1350']
@@ -103,7 +103,7 @@ class _Comparison:
     def _unmatched(
         self, wanted: Sequence[Any], found: Sequence[Any], place: str, is_time: bool
     ) -> Iterator[Difference]:
-        """Yield what is different in expected list members without a match, and in those left over."""
+        """Yield the differences of list members without a match, expected ones and those left over."""
         partner: dict[int, int] = {}
         alone = [
             one

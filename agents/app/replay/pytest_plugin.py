@@ -1,13 +1,13 @@
-"""The pytest plugin for conversation files: each is a test, in one line of pytest's configuration.
+"""A pytest plugin that collects conversation files as tests, by a line in pytest's configuration.
 
 ::
 
     app = hotel_app:APP
 
 collects the YAML files of every folder named ``conversations`` and runs them on that application, with
-its local model or their own script, as ``replay`` does. A folder after it, as in
-``hotel_app:APP tests/evenings``, is the only one whose files are collected; several applications have
-a line each.
+its local model or their own script, as ``replay`` does. With a folder, as in
+``hotel_app:APP tests/evenings``, only the files of that folder are collected. Each application has a
+line.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ _COLLECTED = pytest.StashKey[tuple[_Collected, ...]]()
 
 
 class ConversationFailed(Exception):
-    """A conversation does not hold, or its file is faulty; the message is ``replay``'s."""
+    """An expectation of a conversation does not hold, or its file is faulty."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,7 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect a conversation file."""
-    # A folder that is named wins over one that only has the usual name.
+    # A configured folder takes precedence over the default name.
     collected = parent.config.stash[_COLLECTED]
     lines = sorted(collected, key=lambda one: one.folder is None)
     line = next((one for one in lines if one.has(file_path)), None)
@@ -95,7 +95,7 @@ class ConversationCollector(pytest.File):
 
 
 class ConversationItem(pytest.Item):
-    """The test that a conversation holds."""
+    """The test of a conversation file."""
 
     parent: ConversationCollector
 
@@ -112,6 +112,14 @@ class ConversationItem(pytest.Item):
             text = asyncio.run(_failures(load_app(self.parent.app), self.path))
         except InputError as error:
             text = "\n".join(error.faults)
+        except ModuleNotFoundError as error:
+            module = self.parent.app.partition(":")[0]
+            if error.name not in (module, module.partition(".")[0]):
+                raise  # of an import within the application
+            text = (
+                f"app: there is no module {error.name}: set pythonpath in pytest's configuration "
+                "to the folder that has it"
+            )
         if text:
             raise ConversationFailed(text)
 
@@ -132,7 +140,7 @@ async def _failures(app: "AnyApp", path: Path) -> str:
     from agents.app.replay.running import run_conversation
     from agents.app.setting_values import LOCAL
 
-    # A developer's own settings must not change what a test does.
+    # A developer's settings must not change the result of a test.
     settings = app.settings.read(model=LOCAL).model_copy(update={"at": None})
     run = await run_conversation(app, load_conversation(app, short_path(path)), settings)
     return run.text

@@ -25,13 +25,13 @@ from agents.handoff import Call, Ended, Event, HandedOver, Heard, ToolUsed, Your
 class ConversationRecorder(Generic[S, C]):
     """Records one conversation: the user's redacted words, agents, tools, handoffs, and the end.
 
-    The file is complete after each turn. A turn that is interrupted is not in it. Meanwhile the
-    application's clock stands still during a turn and shows whole minutes, so that the file can name
-    the time of each turn, and a replay has the same.
+    The file is complete after each turn; an interrupted turn is not in it. During a recording the
+    application's clock stands still in each turn and shows whole minutes, so that the file can name
+    the time of each turn and a replay has the same times.
 
     Args:
         path: The file; it must not exist.
-        settings: What the conversation runs with.
+        settings: The settings of the conversation.
 
     Raises:
         InputError: The file exists or cannot be written there.
@@ -41,14 +41,14 @@ class ConversationRecorder(Generic[S, C]):
         self.turns = 0
         """How many turns are in the file."""
         self.fault: OSError | None = None
-        """Why the last turns are not in it."""
+        """The error because of which the last turns are not in the file."""
         self._app = app
         self._target = OutputFile(path, new=True)
         self._settings = settings
         self._clocks: list[_TurnClock] = []
-        self._head: dict[str, Any] = {}
+        self._header: dict[str, Any] = {}
         self._turns: list[dict[str, Any]] = []
-        self._shown: datetime | None = None
+        self._shown_time: datetime | None = None
         self._unwritten: tuple[int, bytes] | None = None
         self._writing: asyncio.Task[None] | None = None
 
@@ -69,39 +69,39 @@ class ConversationRecorder(Generic[S, C]):
         """
         shared = call.shared
         self._call = call
-        self._shown = self._now()
-        self._head = {**self._options(), **self._model()}
-        if self._shown is not None:
-            self._head["at"] = _time(self._shown)
+        self._shown_time = self._now()
+        self._header = {**self._options(), **self._model()}
+        if self._shown_time is not None:
+            self._header["at"] = _time(self._shown_time)
         if shared.version:
-            self._head[self._app.noun] = self._fields(also=("active_agent",))
+            self._header[self._app.noun] = self._fields(also=("active_agent",))
             self._check_start(shared.context)
         self._turns = [{"tools": [], "handoff": []}]  # the greeting
-        self._leave = call.subscribe(self._tell)
+        self._unsubscribe = call.subscribe(self._on_event)
 
     async def aclose(self) -> None:
-        """Stop recording, and wait until the turns so far are written or that has failed."""
-        self._leave()
+        """Stop recording, and wait until the turns so far are written, or writing has failed."""
+        self._unsubscribe()
         await self.written()
 
     async def written(self) -> None:
-        """Wait until the turns so far are written, or that has failed."""
+        """Wait until the turns so far are written, or writing has failed."""
         if self._writing is not None:
             await asyncio.wait((self._writing,))
 
     def outcome(self) -> str:
-        """Return in one line what was recorded."""
+        """Return a line about the result of the recording."""
         path = self._target.path
         if self.fault is not None:
             why = self.fault.strerror or str(self.fault)
-            return f"{path}: recorded were only {self.turns} turns: {why}"
+            return f"{path}: only {self.turns} turns were recorded: {why}"
         if not self.turns:
             return f"{path} was not written: there was no complete turn to record"
         return f"{self.turns} turn{'' if self.turns == 1 else 's'} recorded in {path}"
 
-    # -- what happens ------------------------------------------------------------------------------
+    # -- events ------------------------------------------------------------------------------------
 
-    def _tell(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         turn = self._turns[-1]
         match event:
             case Heard():
@@ -118,9 +118,9 @@ class ConversationRecorder(Generic[S, C]):
         turn: dict[str, Any] = {"user": words}
         for clock in self._clocks:
             clock.advance()
-        if (now := self._now()) != self._shown:
+        if (now := self._now()) != self._shown_time:
             turn["at"] = _time(now)
-            self._shown = now
+            self._shown_time = now
         return {**turn, "agent": None, "tools": [], "handoff": []}
 
     def _now(self) -> datetime | None:
@@ -131,7 +131,7 @@ class ConversationRecorder(Generic[S, C]):
     def _options(self) -> dict[str, str]:
         values = {name: getattr(self._settings, name) for name in self._app.command_line.options}
         return {
-            name: self._beside(value) if isinstance(value, Path) else str(value)
+            name: self._relative_path(value) if isinstance(value, Path) else str(value)
             for name, value in values.items()
             if value is not None
         }
@@ -142,11 +142,11 @@ class ConversationRecorder(Generic[S, C]):
             return {}
         if name.startswith(SCRIPT):
             script = Path(name.removeprefix(SCRIPT)).expanduser()
-            return {"model": f"{SCRIPT}{self._beside(script)}"}
+            return {"model": f"{SCRIPT}{self._relative_path(script)}"}
         return {"model": name}
 
-    def _beside(self, path: Path) -> str:
-        """Return a path as seen from the file's folder."""
+    def _relative_path(self, path: Path) -> str:
+        """Return a path relative to the file's folder."""
         with suppress(ValueError):  # on another drive
             return Path(os.path.relpath(path, self._target.path.parent)).as_posix()
         return str(path.absolute())
@@ -155,7 +155,7 @@ class ConversationRecorder(Generic[S, C]):
         shared = self._call.shared
         speaker = shared.speaker or self._call.speaker
         view = self._app.view_of(shared.state, shared.version, speaker)
-        fields: dict[str, Any] = _lasting(view, self._app.noun)
+        fields: dict[str, Any] = _reproducible(view, self._app.noun)
         return {**fields, **{name: view[name] for name in also if view.get(name) is not None}}
 
     def _check_start(self, context: C) -> None:
@@ -166,7 +166,7 @@ class ConversationRecorder(Generic[S, C]):
         except InputError as error:
             why = "; ".join(fault.partition(": ")[2] for fault in error.faults)
             raise InputError(
-                [f"a recording cannot begin with {self._app.a_noun} as it stands here: {why}"]
+                [f"a recording cannot start from this {self._app.noun}: {why}"]
             ) from None
 
     def _save(self) -> None:
@@ -189,15 +189,15 @@ class ConversationRecorder(Generic[S, C]):
 
     def _text(self, turns: Sequence[Mapping[str, Any]], end: Mapping[str, Any]) -> str:
         greeting = self._turns[0] if self._turns else {}
-        said = {
-            **self._head,
+        document = {
+            **self._header,
             "greeting": {name: value for name, value in greeting.items() if value},
-            "turns": [_kept(turn) for turn in turns],
+            "turns": [_without_empty(turn) for turn in turns],
             "end": dict(end),
         }
-        _drop_unknown(said, conversation_form(self._app))
+        _drop_unknown(document, conversation_form(self._app))
         text = ""
-        for key, value in said.items():
+        for key, value in document.items():
             if key == "turns":
                 text += "turns:\n"
                 text += "".join(f"  - {block(turn, '    ')[4:]}" for turn in value)
@@ -226,8 +226,8 @@ def _time(moment: datetime | None) -> str:
     return moment.isoformat(timespec="minutes") if moment is not None else ""
 
 
-def _kept(turn: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a file has of a turn: no empty list of handoffs."""
+def _without_empty(turn: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a turn as a file holds it: without an empty list of handoffs."""
     return {
         name: value
         for name, value in turn.items()
@@ -235,29 +235,29 @@ def _kept(turn: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lasting(value: Any, noun: str) -> Any:
-    """Return the fields that another run will have, too: no ids, times or versions, and none unknown."""
+def _reproducible(value: Any, noun: str) -> Any:
+    """Return the fields that another run reproduces: no ids, times and versions, and no unset fields."""
     if isinstance(value, Mapping):
         own = {"id", "version", "display", "active_agent", f"{noun}_number"}
         return {
-            name: _lasting(inner, noun)
+            name: _reproducible(inner, noun)
             for name, inner in value.items()
             if inner is not None and name not in own and not name.endswith(("_id", "_at", "_times"))
         }
     if isinstance(value, list | tuple):
-        return [_lasting(inner, noun) for inner in value]
+        return [_reproducible(inner, noun) for inner in value]
     return value
 
 
-def _drop_unknown(said: dict[str, Any], form: type[BaseModel]) -> None:
-    """Drop fields of the state that conversation files of the application do not have."""
+def _drop_unknown(document: dict[str, Any], form: type[BaseModel]) -> None:
+    """Remove the fields of the state that the application's conversation files do not have."""
     for _ in range(100):
         try:
-            form.model_validate(said)
+            form.model_validate(document)
         except ValidationError as error:
             for fault in error.errors(include_url=False):
                 *steps, last = fault["loc"]
-                inner: Any = said
+                inner: Any = document
                 with suppress(KeyError, IndexError, TypeError):
                     for step in steps:
                         inner = inner[step]

@@ -12,19 +12,19 @@ from agents.app.replay.running import Run
 from agents.app.terminal.stdio import printable
 
 _NARROWEST = 20
-"""The fewest columns that the files' names take."""
+"""The least width of the column with the files' names."""
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass
 class FileResult:
-    """What came of one conversation.
+    """The result of one conversation.
 
     Args:
         turns: How many turns it has.
         wanted: How often it is to be run.
-        runs: The runs that came to their end.
+        runs: The completed runs.
     """
 
     path: Path
@@ -54,7 +54,7 @@ class FileResult:
 
     @property
     def failure_text(self) -> str:
-        """What does not hold; of several runs with the same failure once. Empty if all holds."""
+        """The failures, without duplicates of several runs; empty if all runs passed."""
         numbers: dict[str, list[str]] = {}
         for number, run in enumerate(self.runs, 1):
             if run.failures:
@@ -86,20 +86,20 @@ class Table:
         self._columns = columns
         self._names = {one.path: printable(str(one.path)) for one in results}
         if columns is not None:
-            room = max(_NARROWEST, columns - len(self._right("", "", "", "", "")) - 1)
+            room = max(_NARROWEST, columns - len(self._right_columns("", "", "", "", "")) - 1)
             self._names = _fitting(self._names, room)
         self._width = max(_NARROWEST, *map(len, self._names.values()), 0)
 
     def head(self) -> str:
         """Return the head."""
         names = ("turns", "calls", "seconds", "passed", "result")
-        return f"{'conversation':<{self._width}}{self._right(*names)}".rstrip()
+        return f"{'conversation':<{self._width}}{self._right_columns(*names)}".rstrip()
 
     def row(self, result: FileResult) -> str:
         """Return the row of a conversation that was run."""
         name = self._names[result.path]
         calls = sum(run.model_calls for run in result.runs)
-        right = self._right(
+        right = self._right_columns(
             str(result.turns),
             str(calls),
             f"{result.seconds:.2f}",
@@ -125,7 +125,9 @@ class Table:
                     break_on_hyphens=False,
                 ) or [""]
 
-    def _right(self, turns: str, calls: str, seconds: str, passed: str, outcome: str) -> str:
+    def _right_columns(
+        self, turns: str, calls: str, seconds: str, passed: str, outcome: str
+    ) -> str:
         columns = [f"{turns:>7}"]
         if self._calls:
             columns.append(f"{calls:>7}")
@@ -146,7 +148,7 @@ class Table:
 
 
 def _fitting(names: Mapping[Path, str], room: int) -> dict[Path, str]:
-    """Shorten names that do not fit: first by the folder they have in common, then at their start."""
+    """Shorten names that do not fit: first remove their common folder, then cut their start."""
     if max(map(len, names.values()), default=0) > room:
         common = os.path.commonpath([path.absolute().parent for path in names])
         names = {path: printable(os.path.relpath(path.absolute(), common)) for path in names}

@@ -1,8 +1,8 @@
-"""Runs a conversation from its file and finds what does not hold."""
+"""Runs a conversation from its file and finds the expectations that do not hold."""
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -23,7 +23,7 @@ from agents.app.importing import missing_extra
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of, scripted
 from agents.app.parts import C, Fields, S
 from agents.app.replay.comparing import differences, time_fields
-from agents.app.setting_values import LOCAL, OF_OPENAI, SCRIPT, check_model
+from agents.app.setting_values import LOCAL, OPENAI_MODELS, SCRIPT, check_model
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.handoff import Call, HandedOver, HandoffRefused, Said, ToolUsed
 from agents.testing import Clock, Conversation, ConversationError, Ids, ScriptError, Turn
@@ -32,10 +32,10 @@ from state.shared import SharedState, StateError, explained
 _Models: TypeAlias = tuple[LLM[Any], dict[str, LLM[Any]]]
 
 EVENING = datetime.fromisoformat("2026-11-20T19:00:00")
-"""The time of a conversation whose file names none: a Friday."""
+"""The default time of a conversation: a Friday evening."""
 
 TURN_LIMIT_S = 20.0
-"""How long a turn may take before it counts as hanging, in seconds, beside the waits for a
+"""How long a turn may take before it counts as hung, in seconds, in addition to the waits for a
 provider."""
 
 REQUESTS_PER_TURN = 12
@@ -43,13 +43,13 @@ REQUESTS_PER_TURN = 12
 
 @dataclass(frozen=True)
 class Failure:
-    """What does not hold at one place of a conversation.
+    """The expectations that do not hold at one place of a conversation.
 
     Args:
-        line: The line of that place.
-        place: The place: the greeting, a turn, the end.
-        faults: What is different from what was expected, one line each.
-        happened: What happened in the turn, one line each.
+        line: The line of that place in the file.
+        place: The greeting, a turn, or the end.
+        faults: The differences from the expectations, one line each.
+        happened: The events of the turn, one line each; at the end, of each turn that had no fault.
     """
 
     source: str
@@ -71,7 +71,7 @@ class Run:
     """One run of a conversation.
 
     Args:
-        failures: What does not hold.
+        failures: The expectations that do not hold.
         seconds: How long it took, in seconds.
         model_calls: How many requests to models were reported; the local model reports none.
     """
@@ -82,7 +82,7 @@ class Run:
 
     @property
     def text(self) -> str:
-        """Everything that does not hold; empty if all does."""
+        """The expectations that do not hold, as text; empty if all hold."""
         return "\n".join(map(str, self.failures))
 
 
@@ -98,14 +98,14 @@ async def run_conversation(
     Args:
         app: The application.
         file: The conversation.
-        settings: What it runs with where it does not say; read if not given.
+        settings: Used where the file does not set its own; read if not given.
         model_wins: Whether the settings' model overrides the file's, so that it can be tried with
             another one.
 
     Raises:
         ConversationFaults: The file names a model that does not exist, or a state to start from
             that is not possible.
-        InputError: What the file or the settings name is faulty.
+        InputError: A file that the conversation or the settings name is faulty.
     """
     began = time.monotonic()
     with _started(app, file, settings, model_wins) as start:
@@ -131,11 +131,11 @@ def check_conversation(
     *,
     model_wins: bool = False,
 ) -> None:
-    """Check what a conversation starts from, without running it. Takes what ``run_conversation`` takes.
+    """Check the start of a conversation, without running it. Arguments as ``run_conversation``.
 
     Raises:
         ConversationFaults: As for ``run_conversation``.
-        InputError: What the file or the settings name is faulty.
+        InputError: A file that the conversation or the settings name is faulty.
     """
     with _started(app, file, settings, model_wins):
         pass
@@ -147,13 +147,13 @@ def model_name(file: ConversationFile, settings: AppSettings, *, model_wins: boo
     Raises:
         ConversationFaults: There is no such model.
     """
-    said = file.conversation
+    form = file.conversation
     if model_wins:
         return settings.model
-    if said.model is None:
-        return None if said.script else settings.model
+    if form.model is None:
+        return None if form.script else settings.model
     try:
-        name = check_model(said.model)
+        name = check_model(form.model)
     except ValueError as error:
         raise ConversationFaults([file.fault("model", str(error))]) from None
     if name.startswith(SCRIPT):
@@ -170,30 +170,33 @@ async def _failures(
     conversation: Conversation[S, C],
     set_clock: Callable[[datetime], None],
 ) -> list[Failure]:
-    said, call = file.conversation, conversation.call
+    form, call = file.conversation, conversation.call
     failures: list[Failure] = []
+    held: list[str] = []  # the events of the turns without a fault
     place, line = "the greeting", file.lines.get("greeting", 1)
 
-    def check(faults: Iterator[str], turn: Turn | None = None) -> None:
+    def check(faults: Iterator[str], happened: Iterable[str] = ()) -> bool:
         if found := tuple(faults):
-            happened = tuple(_happened(turn)) if turn is not None else ()
-            failures.append(Failure(str(file.path), line, place, found, happened))
+            failures.append(Failure(str(file.path), line, place, found, tuple(happened)))
+        return not found
 
     try:
         async with conversation as talk:
-            check(_untrue(app, said.greeting, talk.greeting, call), talk.greeting)
-            for number, turn in enumerate(said.turns, 1):
+            check(_unmet(app, form.greeting, talk.greeting, call), _event_lines(talk.greeting))
+            for number, turn in enumerate(form.turns, 1):
                 line = file.turn_lines[number - 1]
-                place = f'turn {number} of {len(said.turns)} ("{_short(turn.user, 40)}")'
+                place = f'turn {number} of {len(form.turns)} ("{_short(turn.user, 40)}")'
                 if call.ended is not None:
                     check(iter((f"the call had ended before ({call.ended})",)))
                     break
                 if turn.at is not None:
                     set_clock(turn.at)
                 answer = await talk.user_says(turn.user)
-                check(_untrue(app, turn, answer, call), answer)
+                happened = list(_event_lines(answer))
+                if check(_unmet(app, turn, answer, call), happened):
+                    held += [f"user: {_short(turn.user)}", *(f"  {one}" for one in happened)]
             place, line = "the end", file.lines.get("end", 1)
-            check(_differences(app, said.end, call))
+            check(_differences(app, form.end, call), held)
     except ConversationError as error:
         why, *happened = str(error).splitlines()
         failures.append(Failure(str(file.path), line, place, (why,), tuple(happened)))
@@ -205,7 +208,7 @@ async def _failures(
     return failures
 
 
-def _untrue(app: App[S, C], facts: Facts, turn: Turn, call: Call[S, C]) -> Iterator[str]:
+def _unmet(app: App[S, C], facts: Facts, turn: Turn, call: Call[S, C]) -> Iterator[str]:
     if facts.agent is not None and call.speaker != facts.agent:
         yield f"agent: expected {facts.agent}, got {call.speaker}"
     if facts.tools is not None:
@@ -234,7 +237,7 @@ def _sequence(what: str, expected: Sequence[str], actual: Sequence[str]) -> Iter
         yield f"{what}: expected {flow(list(expected))}, got {flow(list(actual))}"
 
 
-def _happened(turn: Turn) -> Iterator[str]:
+def _event_lines(turn: Turn) -> Iterator[str]:
     for event in turn.events:
         match event:
             case Said():
@@ -260,11 +263,11 @@ def _short(text: str, most: int = 300) -> str:
 
 @dataclass
 class _Start(Generic[S, C]):
-    """What a run starts from.
+    """The state, the models and the clocks that a run starts with.
 
     Args:
         models: Builds the call's model, and those of single agents.
-        clocks: The clocks that the application has asked for, with their zones.
+        clocks: The clocks that were made for the application, with their zones.
     """
 
     shared: SharedState[S, C]
@@ -281,10 +284,10 @@ class _Start(Generic[S, C]):
 def _started(
     app: App[S, C], file: ConversationFile, settings: AppSettings | None, model_wins: bool
 ) -> Iterator[_Start[S, C]]:
-    said = file.conversation
+    form = file.conversation
     settings = settings or app.settings.read()
     with TemporaryDirectory(prefix=f"{app.name}-") as folder:
-        named = {option: getattr(said, option) for option in app.command_line.options}
+        named = {option: getattr(form, option) for option in app.command_line.options}
         settings = settings.model_copy(
             update={
                 **_settings_of_a_run(app, settings, Path(folder)),
@@ -295,7 +298,7 @@ def _started(
                 },
             }
         )
-        at = said.at or settings.at or EVENING
+        at = form.at or settings.at or EVENING
         clocks: list[tuple[Clock, tzinfo]] = []
 
         def clock(zone: tzinfo) -> Clock:
@@ -311,7 +314,7 @@ def _settings_of_a_run(app: AnyApp, settings: AppSettings, folder: Path) -> Mapp
     with named_faults("replay.settings", settings.secrets):
         own = app.replay.settings(folder)
         unknown = own.keys() - type(settings).model_fields.keys()
-    if unknown:  # otherwise the run would use the real files
+    if unknown:  # without this check the run would use the real files
         names = ", ".join(sorted(unknown))
         raise AppFaults([f"replay.settings: {app.settings.__name__} has no field {names}"])
     return own
@@ -328,15 +331,15 @@ def shared_from(app: App[S, C], file: ConversationFile, context: C) -> SharedSta
     Raises:
         ConversationFaults: No state can have these fields.
     """
-    said = file.conversation
-    given = said.start.given if said.start is not None else {}
-    channel = said.channel or given.get("channel") or "terminal"
+    form = file.conversation
+    given = form.start.given if form.start is not None else {}
+    channel = form.channel or given.get("channel") or "terminal"
     state = app.make_state(context, NewState("replayed", "1", channel))
     version = 0
     try:
-        if said.start is not None and app.replay.start_from is not None:
+        if form.start is not None and app.replay.start_from is not None:
             with named_faults("replay.start_from", but=(StateError, ValidationError)):
-                for command in app.replay.start_from(said.start):
+                for command in app.replay.start_from(form.start):
                     state = command.apply(state, context)
                     version += 1
         elif given:
@@ -363,10 +366,9 @@ def shared_from(app: App[S, C], file: ConversationFile, context: C) -> SharedSta
 
 
 def comparable(value: Any, noun: str, generated: Collection[str]) -> Any:
-    """Return the fields that can be compared with the state that was made to start from.
+    """Return the fields of a file that can be compared with the state that was made from them.
 
-    Ids, numbers and versions are generated for every state, whatever the file says; an application
-    names other such fields.
+    Ids, numbers and versions are generated for every state; an application names other such fields.
     """
     if isinstance(value, Mapping):
         own = {f"{noun}_id", f"{noun}_number", "id", "version", *generated}
@@ -388,16 +390,16 @@ def _no_such_state(app: App[S, C], file: ConversationFile, why: str) -> Conversa
 def _models(
     app: App[S, C], file: ConversationFile, context: C, settings: AppSettings, model_wins: bool
 ) -> "Callable[[], _Models]":
-    """Return what builds the models; what they need is checked at once."""
+    """Return a function that builds the models; their requirements are checked at once."""
     name = model_name(file, settings, model_wins=model_wins)
     if name is None:
         return lambda: (scripted(file.conversation.script), {})
     if name.startswith(SCRIPT):
         steps = load_script(Path(name.removeprefix(SCRIPT)).expanduser())
         return lambda: (scripted(steps), {})
-    if name in OF_OPENAI and (told := missing_extra("openai", ("openai",))):
-        raise SettingsFaults([f"--model {name}: {told}"])
-    if name in OF_OPENAI and settings.model != name:
+    if name in OPENAI_MODELS and (message := missing_extra("openai", ("openai",))):
+        raise SettingsFaults([f"--model {name}: {message}"])
+    if name in OPENAI_MODELS and settings.model != name:
         type(settings).read(model=name)  # it needs a key or an address
     if name == LOCAL and app.model is None:
         language_model(app, context, settings, name=name)

@@ -1,1 +1,1 @@
-"""Calls in LiveKit rooms: the bound user, the state of the call, and its length."""
+"""Calls in LiveKit rooms: leases, presence, media, chat, page updates, phone calls and transfers."""

@@ -23,24 +23,24 @@ BURST, PER_SECOND = 40, 4.0
 dropped."""
 
 READ_S = 30.0
-"""How long a message may take to arrive, in seconds: later ones wait for it."""
+"""How long a message may take to arrive, in seconds; later messages wait for it."""
 
 TOLD_AFTER_S = 1.0
-"""How long dropped messages are counted before their sender is told, in seconds."""
+"""How long dropped messages are counted before their sender is notified, in seconds."""
 
 
 class Chat:
     """Reads ``lk.chat`` and passes the user's messages to the call.
 
-    livekit-agents 1.8.9 has a reader too, which loses messages that arrive before the user is
-    known to it or during a handoff.
+    livekit-agents 1.8.9 has its own reader. It loses messages that arrive before it knows the user,
+    or during a handoff.
 
     Args:
-        presence: Knows who may be the user.
-        hear: Receives each message.
-        refuse: Tells the user of messages that were not accepted; gets the text and a unique
-            segment id.
-        too_long: Said when a message was too long.
+        presence: Decides which participant is the user.
+        hear: Called with each message.
+        refuse: Notifies the user of messages that were not accepted; called with the text and a
+            unique segment id.
+        too_long: The text for a message that was too long.
     """
 
     def __init__(
@@ -56,36 +56,36 @@ class Chat:
         self._hear = hear
         self._refuse = refuse
         self._rates = Rates(at_once=BURST, per_second=PER_SECOND)
-        self._last: dict[str, asyncio.Task[None]] = {}
+        self._last_read: dict[str, asyncio.Task[None]] = {}
         self._dropped: dict[str, int] = {}
-        """Dropped messages by sender, until the sender is told."""
+        """Dropped messages by sender, until the sender is notified."""
         self._background = BackgroundTasks("chat message not read")
 
     def follow(self, room: rtc.Room) -> None:
         """Subscribe to a room's chat; call it before the room is connected."""
-        room.register_text_stream_handler(TOPIC, self._opened)
+        room.register_text_stream_handler(TOPIC, self._on_stream)
 
     async def aclose(self) -> None:
         """Stop reading."""
         await self._background.aclose()
 
-    def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
+    def _on_stream(self, reader: rtc.TextStreamReader, identity: str) -> None:
         if not identity:
             return
         if self._rates.take(identity) is not None:
-            self._drop(reader.info.stream_id, identity)
+            self._count_dropped(reader.info.stream_id, identity)
             return
-        task = self._background.spawn(self._read(reader, identity, self._last.get(identity)))
-        self._last[identity] = task
-        task.add_done_callback(lambda done: self._ended(done, identity))
+        task = self._background.spawn(self._read(reader, identity, self._last_read.get(identity)))
+        self._last_read[identity] = task
+        task.add_done_callback(lambda done: self._on_read(done, identity))
 
-    def _drop(self, stream_id: str, identity: str) -> None:
+    def _count_dropped(self, stream_id: str, identity: str) -> None:
         known = self._dropped.get(identity, 0)
         self._dropped[identity] = known + 1
         if not known:
-            self._background.spawn(self._tell_dropped(stream_id, identity))
+            self._background.spawn(self._notify_dropped(stream_id, identity))
 
-    async def _tell_dropped(self, stream_id: str, identity: str) -> None:
+    async def _notify_dropped(self, stream_id: str, identity: str) -> None:
         await asyncio.sleep(TOLD_AFTER_S)
         count = self._dropped.pop(identity)
         logger.warning("chat rate limit exceeded, messages dropped: %d", count)
@@ -99,7 +99,7 @@ class Chat:
         try:
             async with asyncio.timeout(READ_S):
                 text = clean(await reader.read_all(), lines=True)
-            if len(text) > LONGEST_SAID:  # ``say`` takes no more either
+            if len(text) > LONGEST_SAID:  # the limit of the method ``say``
                 text = None
         except TimeoutError:  # its sender may have lost the connection
             reader.close()
@@ -110,7 +110,7 @@ class Chat:
             text = None
         if before is not None:
             await asyncio.wait((before,))
-        # An unknown sender may have just joined, and becomes the user if there is none yet.
+        # A sender who has just joined may be unknown yet, and is bound as the user if none is.
         if text == "" or not await self._presence.wait_for(identity):
             return
         if not self._presence.claim(identity):
@@ -120,7 +120,7 @@ class Chat:
         else:
             self._hear(text)
 
-    def _ended(self, task: "asyncio.Task[None]", identity: str) -> None:
+    def _on_read(self, task: "asyncio.Task[None]", identity: str) -> None:
         self._rates.done(identity)
-        if self._last.get(identity) is task:
-            del self._last[identity]
+        if self._last_read.get(identity) is task:
+            del self._last_read[identity]

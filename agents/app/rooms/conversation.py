@@ -37,10 +37,10 @@ from rpc.page import Lines, Session, SpokenLine
 logger = logging.getLogger(__name__)
 
 STOP_LIMIT_S = 5.0
-"""How long the end of a call waits for what still runs in it, in seconds."""
+"""How long the end of a call waits for its running work, in seconds."""
 
 MODELS_LIMIT_S = 5.0
-"""How long it waits for its models to close, in seconds."""
+"""How long the end of a call waits for its models to close, in seconds."""
 
 
 class RoomConversation(Generic[S, C]):
@@ -48,12 +48,12 @@ class RoomConversation(Generic[S, C]):
 
     Args:
         room: The room, connected.
-        present: Whether the user is in the room.
+        present: Returns whether the user is in the room.
         ended: Called when the call has ended.
         lost: Called when the user can no longer be heard or spoken to; without it the call
             continues as text.
-        mode_changed: Called when the user's client has changed it.
-        last: The commands that do the user's last state again.
+        mode_changed: Called when the user's client has changed the microphone's mode.
+        last: The commands that recreate the user's last state.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class RoomConversation(Generic[S, C]):
             resume_code=code,
             silent=channel == "phone",
             recording=self._recording if recorder is not None else None,
-            touched=self._silence.reset,
+            on_activity=self._silence.reset,
         )
         self.call.subscribe(self._on_event)
         TurnTimes(
@@ -166,7 +166,7 @@ class RoomConversation(Generic[S, C]):
             self.call.push_to_talk.on_mode_changed(self._mode_changed)
 
     def user_left(self) -> None:
-        """The user's client is gone: stop waiting for them, commit what they were saying."""
+        """The user has left: stop the silence timer, and commit their words so far."""
         self.stop_waiting()
         if self.call.push_to_talk is not None:
             self.call.push_to_talk.user_left()
@@ -176,14 +176,14 @@ class RoomConversation(Generic[S, C]):
         self._silence.stop()
 
     def hold(self) -> None:
-        """Stop listening to the user and the silence timer while they are being put through."""
+        """Disable audio input and the silence timer during a transfer."""
         self._on_hold = True
         self._silence.stop()
         if self.call.can_speak:
             self.call.session.input.set_audio_enabled(False)
 
     def resume(self) -> None:
-        """Hear the user again, and wait for them."""
+        """Enable audio input and the silence timer again."""
         if not self._on_hold:
             return
         self._on_hold = False
@@ -195,7 +195,7 @@ class RoomConversation(Generic[S, C]):
     async def finish(self) -> None:
         """Stop the session and store the transcript; clients can still read the state.
 
-        Once begun it goes on, even if the caller is cancelled; later callers wait for it.
+        Once begun it continues even if the caller is cancelled; later callers wait for it.
         """
         if self._finishing is None:
             self._finishing = asyncio.create_task(self._finish())
@@ -234,7 +234,7 @@ class RoomConversation(Generic[S, C]):
         else:
             self._stall.start()
         if isinstance(event, Heard | Said):
-            self._note_line(event)
+            self._add_line(event)
         match event:
             case Heard():
                 self._silence.reset()
@@ -249,8 +249,8 @@ class RoomConversation(Generic[S, C]):
             case Ended():
                 self._on_end(event)
 
-    def _note_line(self, event: Heard | Said) -> None:
-        """Keep what was said for clients that join later."""
+    def _add_line(self, event: Heard | Said) -> None:
+        """Store a line of the conversation for clients that join later."""
         agent, cut = (event.agent, event.interrupted) if isinstance(event, Said) else (None, False)
         self.session.lines.add(SpokenLine(event.turn, agent, self._record.kept(event.text), cut))
 
@@ -268,7 +268,7 @@ class RoomConversation(Generic[S, C]):
         self.call.end("failed")
 
     def _answer_about_recording(self, text: str) -> str | None:
-        """Answer whether the call is recorded; delete the recording if its user does not want it."""
+        """Answer a question about the recording; delete it if the user refuses it."""
         app = self._process.app
         recording = self._recording
         refuses = app.rooms.refuses_recording

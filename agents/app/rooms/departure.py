@@ -1,4 +1,4 @@
-"""How an agent leaves a room: it notifies clients that the call is over, or where it continues."""
+"""Leaving a room: clients are notified that the call is over, or that it continues elsewhere."""
 
 import asyncio
 import contextlib
@@ -17,19 +17,18 @@ from state.shared import SqlStore
 logger = logging.getLogger(__name__)
 
 LAST_WORDS_S = 0.5
-"""How long the agent stays after its last message, in seconds: what has not left by then is
-lost."""
+"""How long the agent stays after its last message, in seconds: unsent messages are lost then."""
 
-GOODBYE_S = 2.0
-"""How long notifying others may take before the agent leaves, in seconds."""
+NOTIFY_S = 2.0
+"""How long notifying clients may take before the agent leaves, in seconds."""
 
 
 async def notify_end(conversation: RoomConversation[Any, Any] | None) -> None:
-    """Wait until subscribed staff know that the call is over, for a limited time."""
+    """Wait, for a limited time, until all clients are notified of the end of the call."""
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(GOODBYE_S):
+        async with asyncio.timeout(NOTIFY_S):
             if conversation is not None:
-                await conversation.page.end_is_told()
+                await conversation.page.end_delivered()
 
 
 async def leave_superseded(
@@ -39,20 +38,20 @@ async def leave_superseded(
     conversation: RoomConversation[Any, Any] | None,
     presence: Presence,
 ) -> None:
-    """Leave a room whose call another agent has, cutting off what is being said.
+    """Leave a room whose call another agent serves; speech under way is cut off.
 
     Args:
         room: The room.
-        store: Knows in which room the state is served now.
+        store: The store with the lease of the room that serves the state now.
         lease: This room's lease.
-        conversation: The present one.
-        presence: Says whether the user is in the room.
+        conversation: The current one, if any.
+        presence: Tracks whether the user is in the room.
     """
     try:
-        async with asyncio.timeout(GOODBYE_S):
+        async with asyncio.timeout(NOTIFY_S):
             if conversation is not None and room.isconnected():
                 await _announce_move(room, store, lease, conversation, presence)
-    except Exception as error:  # the notice is a courtesy
+    except Exception as error:  # of any type: leaving must not fail
         logger.info("move notice not sent: %s", type(error).__name__)
     await room.disconnect()
 
@@ -64,25 +63,25 @@ async def _announce_move(
     conversation: RoomConversation[Any, Any],
     presence: Presence,
 ) -> None:
-    """Tell this room that the state is served in another one now, if it is."""
-    there = await store.leases.of(conversation.call.shared.state_id)
-    if there is not None and there.place != lease.name:
+    """Notify this room if the state is served in another one now."""
+    current = await store.leases.of(conversation.call.shared.state_id)
+    if current is not None and current.place != lease.name:
         conversation.page.ended("moved", present=presence.present)
         await send_transcription(
-            room.local_participant, conversation.words.moved, f"moved on {there.since}"
+            room.local_participant, conversation.words.moved, f"moved on {current.since}"
         )
         await asyncio.sleep(LAST_WORDS_S)
 
 
-async def apologize_without_speech(
+async def end_without_speech(
     room: rtc.Room, conversation: RoomConversation[Any, Any] | None, presence: Presence
 ) -> None:
-    """End a phone call whose speech models failed, with a recorded sentence.
+    """End a phone call whose speech models failed: play a recorded sentence.
 
     Args:
         room: The room.
-        conversation: The present one, if it has begun.
-        presence: Says whether the caller is in the room.
+        conversation: The current one, if it has begun.
+        presence: Tracks whether the caller is in the room.
     """
     if conversation is None:
         await play_recording(room)

@@ -1,4 +1,4 @@
-"""The work of a job process: it prepares, then serves one room from start to end."""
+"""The entrypoint of a job: the process prepares, then serves one room until the call is over."""
 
 import asyncio
 import logging
@@ -23,12 +23,13 @@ from agents.app.models.choice import language_model, models_of_agents
 from agents.app.models.speech import (
     SpeechModels,
     language_models_of,
+    load_recognizer,
     prepare_speech,
     speech_models,
 )
 from agents.app.models.speech_settings import (
-    FOR_TRYING,
-    HEARS_CARDS,
+    LOCAL_SPEECH_NOTE,
+    REALTIME_NOTE,
     missing_for_speech,
     model_hears,
     uses_local,
@@ -36,7 +37,7 @@ from agents.app.models.speech_settings import (
 from agents.app.models.turn_taking import turn_taking
 from agents.app.parts import C, S
 from agents.app.recordings import Recordings, recordings_folder
-from agents.app.rooms.lost import tell_staff
+from agents.app.rooms.lost import flag_abandoned_call
 from agents.app.rooms.media import Media
 from agents.app.rooms.phone import end_line, is_telephone
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
@@ -53,6 +54,7 @@ from state.shared import StateError
 
 if TYPE_CHECKING:
     from agents.app.local_speech.language_models import LanguageModels
+    from agents.app.local_speech.recognizer import Recognizer
 
 T = TypeVar("T")
 
@@ -66,9 +68,10 @@ class Prepared(Generic[C]):
     """The data that a process loads before its call.
 
     Args:
-        local: The local model, if it is the configured one: it may take a moment to build.
+        local: The local model if it is configured, since building it may take a while.
         live: The settings that staff change while calls run.
-        language_models: What local speech-to-text hears, if it is configured.
+        language_models: The language models of local speech-to-text, if it is configured.
+        recognizer: Its recogniser.
     """
 
     settings: AppSettings
@@ -76,13 +79,14 @@ class Prepared(Generic[C]):
     local: LLM[Any] | None
     live: LiveSettings
     language_models: "LanguageModels | None" = None
+    recognizer: "Recognizer | None" = None
 
 
 def prepare_process(app: App[S, C], process: JobProcess) -> None:
-    """Prepare a process, so that its call does not wait for what the application loads.
+    """Load the application's data in a process, so that its call does not wait for them.
 
     Raises:
-        InputError: A call cannot be served; everything that is known to be wrong.
+        InputError: A call cannot be served; lists everything that is known to be wrong.
     """
     settings = app.settings.read()
     environment = Environment.of(settings)
@@ -91,7 +95,9 @@ def prepare_process(app: App[S, C], process: JobProcess) -> None:
     local = language_model(app, context, settings) if settings.model == LOCAL else None
     heard = language_models_of(app, context, settings)
     prepare_speech(settings)
-    process.userdata[_PREPARED] = Prepared(settings, context, local, environment.live, heard)
+    process.userdata[_PREPARED] = Prepared(
+        settings, context, local, environment.live, heard, load_recognizer(heard)
+    )
 
 
 async def serve_room(ctx: JobContext, app: App[S, C]) -> None:
@@ -158,7 +164,7 @@ class _Job(Generic[S, C]):
         self._serving: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Join, and serve the room in a task: livekit waits at shutdown for a running entrypoint."""
+        """Join the room and serve it in a task, since livekit's shutdown waits for the entrypoint."""
         ctx = self._ctx
         ctx.add_shutdown_callback(self._close)
         with suppress(NotImplementedError, RuntimeError, ValueError):  # not possible in a thread
@@ -168,7 +174,7 @@ class _Job(Generic[S, C]):
             self._serving = asyncio.create_task(self._serve())
 
     async def _join(self) -> bool:
-        """Join the room; returns whether its lease is ours."""
+        """Join the room; returns whether this job holds its lease."""
         ctx = self._ctx
         if not await self._room_job.acquire_lease():
             logger.info(
@@ -193,7 +199,7 @@ class _Job(Generic[S, C]):
             self._ctx.shutdown(outcome.value)
 
     async def _hang_up(self, outcome: RoomOutcome) -> None:
-        """End a phone caller's line: without this it stays open until they hang up."""
+        """End a phone caller's line, which would stay open until they hang up."""
         user = self._room_job.user
         if outcome not in (RoomOutcome.COMPLETED, RoomOutcome.NO_SPEECH) or user is None:
             return
@@ -202,10 +208,10 @@ class _Job(Generic[S, C]):
             await end_line(self._ctx.api, self._ctx.job.room.name, user.identity, transfer_to=to)
 
     async def _replaced_on_failure(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """Return what a part of the job returns; ``None`` if it fails, and the job is replaced."""
+        """Return the result of a part of the job; if it fails, replace the job and return ``None``."""
         try:
             return await work
-        except Exception as error:  # of whatever kind: the user gets another agent
+        except Exception as error:  # of any type: the user gets another agent
             await self._on_failure(error)
             return None
 
@@ -224,7 +230,7 @@ class _Job(Generic[S, C]):
             self._ctx,
             self._room_job.successor_metadata,
             lived_s=lived_s,
-            given_up=partial(tell_staff, self._app, self._settings),
+            given_up=partial(flag_abandoned_call, self._app, self._settings),
         )
 
     async def _close(self, reason: str) -> None:
@@ -244,9 +250,12 @@ def _speech(app: App[S, C], prepared: Prepared[C], locale: str | None) -> Speech
         agents=app.agents.agents,
         terms=terms,
         language_models=prepared.language_models,
+        recognizer=prepared.recognizer,
     )
     if speech is None:
-        raise SettingsFaults(["speech is not configured"])
+        raise SettingsFaults(
+            [f"speech is not configured: {', '.join(missing_for_speech(settings))}"]
+        )
     return speech
 
 
@@ -256,12 +265,12 @@ def _process_context(
     settings, context = prepared.settings, prepared.context
     missing = missing_for_speech(settings)
     if missing:
-        logger.info("rooms are text only: %s not set", ", ".join(missing))
+        logger.info("rooms are text only, settings not set: %s", ", ".join(missing))
     else:
         if uses_local(settings):
-            logger.warning(FOR_TRYING)
+            logger.warning(LOCAL_SPEECH_NOTE)
         if model_hears(settings):
-            logger.warning(HEARS_CARDS)
+            logger.warning(REALTIME_NOTE)
     return ProcessContext(
         app=app,
         context=context,

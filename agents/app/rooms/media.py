@@ -1,4 +1,4 @@
-"""The media of a call: text only, or speech where it is configured and the user wants it."""
+"""The media of a call: text only, or speech if it is configured and the user has a microphone."""
 
 import asyncio
 import logging
@@ -37,7 +37,7 @@ class Media:
     """Builds the speech models when a call needs them.
 
     Args:
-        speech: Builds them; ``None`` where none are configured.
+        speech: Builds them; ``None`` if none are configured.
         turn_taking: Returns the turn taking of a channel; by default that of the models.
     """
 
@@ -79,7 +79,7 @@ class Media:
             model: The language model of its agents.
             room: The room, connected.
             user: The user's identity.
-            channel: How the user talks to us.
+            channel: How the user talks to the agents.
             lost: Called when the user can no longer be heard or spoken to; without it the call
                 continues as text.
             llm_by_agent: Language models of single agents.
@@ -92,8 +92,9 @@ class Media:
         if self._build is None or not self.is_spoken(channel):
             await start_text(call, model, llm_by_agent=llm_by_agent, room=room, user_identity=user)
             return
-        # The audio plugins take a second to import: a text call does without them.
+        # The audio plugins take a second to import, and a text call does not need them.
         from agents.handoff.sessions import start_speech
+        from agents.handoff.speech.waiting_tone import TONE_AFTER_S
 
         try:
             self._speech = speech = self._build()
@@ -116,6 +117,7 @@ class Media:
             tts_by_agent=speech.tts_by_agent,
             turns=turns,
             noise_suppression=taking is not None and taking.noise_suppression,
+            tone_after_s=TONE_AFTER_S if taking is None else taking.tone_after_s,
             room=room,
             user_identity=user,
             microphone_mode=microphone_mode,
@@ -124,7 +126,7 @@ class Media:
         )
 
     async def aclose(self) -> None:
-        """Close what was built."""
+        """Close the speech models."""
         speech, self._speech = self._speech, None
         if speech is not None and self._stt is not None and self._stt is not speech.stt:
             await self._stt.aclose()
@@ -138,7 +140,7 @@ def _stt(speech: "SpeechModels", model: LLM[Any]) -> "STT[Any]":
 
         return stt_of(model, speech.stt, speech.vad)
     if speech.stt is None:
-        raise ValueError("there is no speech-to-text model")
+        raise ValueError("no speech-to-text model was built")
     return speech.stt
 
 
@@ -148,12 +150,12 @@ def _tell_expected(expect: Callable[[str], None], event: Event) -> None:
 
 
 async def channel_of(presence: Presence, asked: Channel | None, media: Media) -> Channel:
-    """Return the channel of a call: as the dispatch says, or as the user has joined.
+    """Return the channel of a call: that of the dispatch, or the one by which the user has joined.
 
     Args:
-        presence: Knows the user.
-        asked: The channel the dispatch asks for.
-        media: Says whether speech is configured.
+        presence: Tracks the user.
+        asked: The channel that the dispatch names.
+        media: Has speech, if it is configured.
     """
     user = presence.participant
     if user is not None and user.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP:

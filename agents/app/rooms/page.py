@@ -1,6 +1,6 @@
 """Updates the clients in a room: turn notices, changes of the state, the active agent.
 
-In the other direction, an agent comments on what the user does on the page.
+An agent comments on the changes that the user and staff make in their clients.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,28 +29,28 @@ from rpc.page import Recording
 from state.shared import Applied
 
 QUIET_S = 1.2
-"""How long a page must be quiet before an agent comments on what was done there, in seconds."""
+"""How long after the last change an agent comments on the changes, in seconds (debounce)."""
 
 REPLY_FIRST_S = 0.01
-"""How long subscribers wait for a change, in seconds, so that its author gets their reply first: a
-push sent earlier on the same channel would delay the reply by more than the change took."""
+"""How long a push to subscribers is delayed, in seconds, so that the reply to the change's author is
+sent first: a push before it on the same channel would delay it by more than the change took."""
 
 _EVERY_TURN = 1 << 53
 
-ToldReason = Literal["agent_ended", "user_left", "moved", "failed"]
-"""Why a call is over, as clients are told."""
+EndNoticeReason = Literal["agent_ended", "user_left", "moved", "failed"]
+"""Why a call is over, in the notice to clients."""
 
 
 class Page(Generic[S, C]):
     """Keeps the clients of one call up to date.
 
     Args:
-        agent: The local participant that notifies them, connected.
+        agent: The local participant, connected, that calls the clients.
         views: Serves the state's public view.
         resume_code: Resumes the state in another room.
         silent: Whether the user has no client that can be called, as on a telephone.
         recording: The recording of the call, if it is recorded at first.
-        touched: Called when the user has done something on the page.
+        on_activity: Called when the user has changed the state in their client.
     """
 
     def __init__(
@@ -64,18 +64,20 @@ class Page(Generic[S, C]):
         resume_code: str | None = None,
         silent: bool,
         recording: Recording | None = None,
-        touched: Callable[[], None] = lambda: None,
+        on_activity: Callable[[], None] = lambda: None,
     ) -> None:
         self._call = call
         self._user = user
         self._resume_code = resume_code
         self._recording = recording
-        self._touched = touched
+        self._on_activity = on_activity
         self._silent = silent
         self._views = views
         self._app = app
         self._comments = Comments(call.shared.context, app.rooms.comment)
-        call.replies.use_hint(lambda: self._comments.hint(call.state))
+        self._staff_comments = Comments(call.shared.context, app.rooms.staff_comment)
+        self._all_comments = (self._comments, self._staff_comments)
+        call.replies.use_hint(self._hint)
         self._comment_timer = Timer(self._say_comment)
         self._push_timer = Timer(self._push)
         self._attributes = Attributes(agent)
@@ -90,8 +92,8 @@ class Page(Generic[S, C]):
     def show(self) -> None:
         """Update the agent's attributes: active agent, version, recording, and the application's own."""
         call, attributes = self._call, self._app.rooms.attributes
-        what, none = "rooms.attributes", dict[str, str]()
-        own = attempt(what, none, texts_from, what, attributes, call.state)
+        name, default = "rooms.attributes", dict[str, str]()
+        own = attempt(name, default, texts_from, name, attributes, call.state)
         shown = {
             # The next agent is known as soon as the handoff is stored, before its first word.
             "active_agent": call.shared.speaker or call.speaker,
@@ -115,7 +117,7 @@ class Page(Generic[S, C]):
         self._subscribers.unsubscribe(identity)
 
     def greeted(self, identity: str) -> None:
-        """A client has said hello: it can be called."""
+        """A client has called ``hello``: it can be notified."""
         self._notices.may_try_again(identity)
         self._ends.may_try_again(identity)
 
@@ -129,40 +131,41 @@ class Page(Generic[S, C]):
         """The user's client is in the room again.
 
         Args:
-            reloaded: Whether the page was loaded again; it subscribes by itself then.
+            reloaded: Whether the page was reloaded; it then subscribes by itself.
         """
         if reloaded:
             self._subscribers.unsubscribe(self._user)
-            # The page shows the present state, and the agent that welcomes the user back names it.
+            # The page shows the current state, and the agent that welcomes the user back mentions it.
             self._comment_timer.stop()
-            self._comments.discard()
+            for comments in self._all_comments:
+                comments.discard()
         self._notices.returned(self._user)
         self._ends.returned(self._user)
         self._subscribers.returned(self._user)
 
     def joined(self, identity: str, *, staff: bool) -> None:
-        """Another participant is in the room, perhaps again: staff are sent what they missed."""
+        """Another participant has joined or rejoined: staff are sent the changes they missed."""
         if staff:
             self._subscribers.returned(identity)
         else:
             self._subscribers.unsubscribe(identity)
 
-    def connected_again(self) -> None:
-        """The agent's own connection was lost and is back: publish the changes made meanwhile again."""
+    def on_reconnected(self) -> None:
+        """The agent has reconnected: publish again the updates that may have been lost."""
         self._attributes.again()
         self.show()
         self._notices.returned(self._user)
         self._ends.returned(self._user)
         self._subscribers.returned(self._user)
 
-    def ended(self, reason: ToldReason, *, present: bool, kept: bool = True) -> None:
+    def ended(self, reason: EndNoticeReason, *, present: bool, kept: bool = True) -> None:
         """Notify the user and all subscribers that the call is over.
 
         Args:
             reason: Why.
             present: Whether the user is in the room; otherwise they are notified when they are
                 back.
-            kept: Whether the state is kept, and can be resumed by its code.
+            kept: Whether the state still exists and can be resumed by its code.
         """
         if not self._silent:
             code = (
@@ -172,8 +175,8 @@ class Page(Generic[S, C]):
         for identity in self._subscribers.present:
             self._ends.tell(identity, {"reason": reason})
 
-    async def end_is_told(self) -> None:
-        """Wait until every reachable client has been notified that the call is over."""
+    async def end_delivered(self) -> None:
+        """Wait until every reachable client has received the end notice."""
         await self._ends.delivered()
 
     async def aclose(self) -> None:
@@ -187,7 +190,7 @@ class Page(Generic[S, C]):
         await self._subscribers.aclose()
         await self._attributes.aclose()
 
-    # -- what happens in the call --------------------------------------------------------------------
+    # -- events of the call --------------------------------------------------------------------------
 
     def _on_event(self, event: Event) -> None:
         match event:
@@ -198,18 +201,19 @@ class Page(Generic[S, C]):
                 self._comment_timer.stop()
                 self._notices.withdraw(event.turn)
             case Said():
-                self._comments.agent_said(event)
+                for comments in self._all_comments:
+                    comments.agent_said(event)
             case YourTurn():
-                self._push_change()  # the notice names a version that the client has by then
+                self._push_change()  # before the notice, which names the version
                 self._notices.give(self._notice(event))
-                self._comment_soon()
+                self._schedule_comment()
             case HandedOver():
                 self.show()
             case Ended():
                 self._notices.withdraw(_EVERY_TURN)
 
     def _push_change(self) -> None:
-        """Push a change now that is to be pushed soon."""
+        """Push a delayed change now."""
         if self._push_timer.due_at is not None:
             self._push_timer.stop()
             self._push()
@@ -234,36 +238,44 @@ class Page(Generic[S, C]):
         }
 
     def _latency(self, event: YourTurn) -> dict[str, Any]:
-        """Return where the time went since the user's last words, if the answer was heard."""
+        """Return the times of the answer to the user's last words, if the answer was heard."""
         latency = self._call.turns.latency
         if latency is None or latency.turn != event.turn or latency.tts is None:
             return {}
         parts = {name: round(seconds * 1000) for name, seconds in latency.parts.items()}
         return {"latency_ms": parts}
 
-    # -- what the user does on the page -----------------------------------------------------------------
+    # -- changes outside the conversation --------------------------------------------------------------
 
     def _on_change(self, applied: Applied[S]) -> None:
-        if self._push_timer.due_at is None:  # also after the end: others change it as well
+        if self._push_timer.due_at is None:  # also after the end: staff may change the state
             self._push_timer.start(REPLY_FIRST_S)
         if applied.actor == self._app.page_spec.user:
             self._comments.add(applied)
-            self._touched()
-            self._comment_soon()
+            self._on_activity()
+            self._schedule_comment()
+        elif applied.actor in self._app.page_spec.roles:
+            self._staff_comments.add(applied)
+            self._schedule_comment()
 
-    def _comment_soon(self) -> None:
+    def _schedule_comment(self) -> None:
         self._comment_timer.stop()
-        if self._comments.waiting:
+        if any(comments.waiting for comments in self._all_comments):
             self._comment_timer.start(QUIET_S)
 
     def _say_comment(self) -> None:
         call = self._call
-        # Not the user's turn: an agent speaks or is about to. The comment follows when that is
-        # over.
+        # Otherwise an agent is speaking or about to: the comment follows at the user's next turn.
         if call.ended is not None or not call.turns.is_user_turn:
             return
         if call.user_holds:
-            self._comment_soon()
+            self._schedule_comment()
             return
-        if (comment := self._comments.next(call.state)) is not None:
-            call.speak(comment.words, about=comment.about)
+        for comments in self._all_comments:
+            if (comment := comments.next(call.state)) is not None:
+                call.speak(comment.words, about=comment.about)
+                return  # the next one follows when this one has been said
+
+    def _hint(self) -> str:
+        hints = (comments.hint(self._call.state) for comments in self._all_comments)
+        return " ".join(hint for hint in hints if hint)

@@ -1,4 +1,4 @@
-"""Phone calls: the keys that are pressed; without working speech a recorded sentence, then a transfer or the end."""
+"""Phone calls: DTMF digits, the announcement for calls without speech, transfers and hanging up."""
 
 import asyncio
 import logging
@@ -16,23 +16,23 @@ PAUSE_S = 1.5
 """How long after a digit the next one still belongs to the same number, in seconds."""
 
 MAX_DIGITS = 20
-"""How many digits one message keeps; a telephone number has at most fifteen (ITU-T E.164)."""
+"""The most digits of one message; a telephone number has at most fifteen (ITU-T E.164)."""
 
 _DONE, _PERSON = "#", "0"
 
 RECORDING = Path(__file__).with_name("not_by_phone.wav")
-"""Says that the call cannot be taken by phone just now, and to call again if there is no answer in a
-moment."""
+"""A recorded announcement: the call cannot be taken by phone now; please call again if there is no answer
+in a moment."""
 
 SUBSCRIBED_S = 3.0
-"""How long a phone participant may take to subscribe to the recording, in seconds; then it is
+"""How long to wait for a phone participant to subscribe to the announcement, in seconds; then it is
 played anyway."""
 
 PLAYED_S = 20.0
-"""How long playing the recording may take in all, in seconds."""
+"""How long playing the announcement may take in all, in seconds."""
 
 TRANSFER_S = 35.0
-"""How long a transfer may take, in seconds; the server lets the other side ring for less."""
+"""How long a transfer may take, in seconds; the server's own ringing timeout is shorter."""
 
 MOVED_S = 5.0
 """How long a caller may take to leave the room after a transfer without a reported result, in
@@ -44,10 +44,10 @@ _FRAME_S = 0.1
 class DtmfDigits:
     """Collects DTMF digits and passes them on as the caller's words.
 
-    ``#`` ends a number at once. ``0`` alone asks for a person. A lone star or hash is ignored.
+    ``#`` ends a number at once. ``0`` alone asks for a person. A lone ``*`` or ``#`` is ignored.
 
     Args:
-        say: Receives the words.
+        say: Called with the words.
         a_person: The caller's words for ``0``.
         pause_s: How long after a digit the next one still belongs to the same number, in seconds.
     """
@@ -88,7 +88,7 @@ def is_telephone(participant: rtc.RemoteParticipant) -> bool:
 
 
 async def play_recording(room: rtc.Room) -> None:
-    """Play the recorded sentence in a room; returns when it has been played, or cannot be.
+    """Play the announcement in a room; returns when it was played, or could not be.
 
     Args:
         room: The room, connected.
@@ -96,7 +96,7 @@ async def play_recording(room: rtc.Room) -> None:
     try:
         async with asyncio.timeout(PLAYED_S):
             await _play(room, await asyncio.to_thread(_frames))
-    except Exception as error:  # the line is ended anyway
+    except Exception as error:  # of any type: the line has to be ended anyway
         logger.error("recorded announcement not played: %s", type(error).__name__)
 
 
@@ -126,9 +126,11 @@ async def end_line(
 
 
 async def transfer(server: api.LiveKitAPI, room: str, identity: str, to: str) -> bool | None:
-    """Transfer a phone caller by SIP REFER; returns whether that was done.
+    """Transfer a phone caller by SIP REFER.
 
-    ``None`` if the server does not report it: a caller who was transferred leaves the room then.
+    Returns:
+        Whether they were transferred; ``None`` if the server does not report it. A caller who was
+        transferred leaves the room.
 
     Args:
         server: The LiveKit server's API.
@@ -151,7 +153,7 @@ async def transfer(server: api.LiveKitAPI, room: str, identity: str, to: str) ->
     if status == api.SIPTransferStatus.STS_TRANSFER_ONGOING:
         return None
     if status != api.SIPTransferStatus.STS_TRANSFER_SUCCESSFUL:
-        logger.error("phone transfer failed: reported by the server")
+        logger.error("phone transfer failed: transfer status %d", status)
         return False
     return True
 
@@ -177,7 +179,7 @@ async def _play(room: rtc.Room, recorded: "tuple[int, list[rtc.AudioFrame]]") ->
 
 
 def _frames() -> "tuple[int, list[rtc.AudioFrame]]":
-    """Read the recording; returns its sample rate and its frames."""
+    """Read the announcement; returns its sample rate and its frames."""
     frames = []
     with wave.open(str(RECORDING), "rb") as recording:
         rate = recording.getframerate()

@@ -6,9 +6,8 @@ a participant who is alone with the agent for some seconds. Staff have an attrib
 server can set.
 
 livekit-server announces participants who have joined before anything can be sent to them: on a busy
-machine their data channel opens many seconds later, and of what was sent meanwhile they receive
-only the last two seconds. So a participant counts as here once they are active, or have called or
-written.
+machine their data channel opens many seconds later, and they receive the messages of the last two
+seconds only. So a participant counts as present once they are active, or have called or written.
 """
 
 import asyncio
@@ -27,11 +26,11 @@ from rpc.gateway import USER, RoomService
 logger = logging.getLogger(__name__)
 
 ROLE, SEEN = "role", "seen"
-"""The attribute with the role of participants other than the user, and one that is set only to make
-the server announce a participant; both after the application's prefix."""
+"""Two attributes, without the application's prefix: the role of participants other than the user,
+and one that is set only to make the server announce a participant."""
 
 MICROPHONE = "microphone"
-"""The attribute of the user with the mode of their microphone, after the prefix."""
+"""The user's attribute with the mode of their microphone, without the prefix."""
 
 ALONE_S = 3.0
 """How long a participant is alone with the agent before they are bound as the user, in seconds."""
@@ -53,7 +52,7 @@ PEOPLE = frozenset(
 
 
 @dataclass(frozen=True)
-class Arrival:
+class UserReturned:
     """The user is back in the room.
 
     Args:
@@ -73,8 +72,8 @@ class Presence:
         user_role: The role of the user.
         roles: The roles of others, which a token gives by the attribute ``<prefix>.role``.
         left: Called when the user has left.
-        came_back: Called when the user is back.
-        joined: Called when another participant joins, perhaps again.
+        came_back: Called when the user is in the room again.
+        joined: Called when another participant joins or rejoins.
         gone: Called when any participant has left.
         alone_s: How long a participant is alone before they are bound as the user, in seconds.
     """
@@ -89,7 +88,7 @@ class Presence:
         roles: Collection[str] = ("staff",),
         prefix: str,
         left: Callable[[], None] = lambda: None,
-        came_back: Callable[[Arrival], None] = lambda arrival: None,
+        came_back: Callable[[UserReturned], None] = lambda arrival: None,
         joined: Callable[[str], None] = lambda identity: None,
         gone: Callable[[str], None] = lambda identity: None,
         alone_s: float = ALONE_S,
@@ -106,7 +105,7 @@ class Presence:
         self._gone = gone
         self._alone_s = alone_s
         self._user: str | None = None
-        self._sid: str | None = None
+        self._connection_id: str | None = None
         self._present = False
         self._alone = Timer(self.claim)
         self._changed = asyncio.Event()
@@ -142,17 +141,17 @@ class Presence:
     @property
     def has_candidate(self) -> bool:
         """Whether any participant in the room could be the user."""
-        return any(self._eligible(one) for one in self._room.remote_participants.values())
+        return any(self._may_be_user(one) for one in self._room.remote_participants.values())
 
     def role_of(self, identity: str) -> str | None:
-        """Return a participant's role, or ``None``."""
+        """Return a participant's role; ``None`` if they have none."""
         if identity and identity == self._user:
             return self._user_role
         there = self._room.remote_participants.get(identity)
         return self._role_in_token(there) if there is not None else None
 
     def _role_in_token(self, participant: rtc.RemoteParticipant) -> str | None:
-        """Return the role that a participant's token gives; they cannot set it themselves."""
+        """Return the role in a participant's token; one that they could set themselves does not count."""
         role = participant.attributes.get(f"{self._prefix}.{ROLE}")
         if role not in self._roles or participant.permissions.can_update_metadata:
             return None
@@ -166,8 +165,8 @@ class Presence:
     async def wait_for(self, identity: str) -> bool:
         """Make the server announce a participant; returns whether they are in the room.
 
-        A caller who is no participant - a call through the server API, a hidden participant - never
-        appears.
+        A caller that is not a visible participant - the server API, a hidden participant - is never
+        announced.
         """
         if self.is_there(identity):
             return True
@@ -192,19 +191,19 @@ class Presence:
         except TimeoutError:
             return False
         except Exception as error:  # no such participant, or the server cannot be reached
-            logger.debug("participant not found: %s", type(error).__name__)
+            logger.debug("participant not announced: %s", type(error).__name__)
             return False
         return True
 
     @property
     def microphone_mode(self) -> MicrophoneMode:
-        """The mode of the user's microphone, as it was kept for their present connection."""
+        """The mode of the user's microphone, as stored for their present connection."""
         user = self.participant
         kept = None if user is None else user.attributes.get(f"{self._prefix}.{MICROPHONE}")
         return "push_to_talk" if kept == "push_to_talk" else "open"
 
-    async def keep_microphone_mode(self, mode: MicrophoneMode) -> None:
-        """Keep the mode of the user's microphone while they are connected, whatever agent is there."""
+    async def store_microphone_mode(self, mode: MicrophoneMode) -> None:
+        """Store the mode of the user's microphone in the room, for an agent that replaces this one."""
         if self._user is None or self._rooms is None:
             return
         update = api.UpdateParticipantRequest(
@@ -216,12 +215,12 @@ class Presence:
             async with asyncio.timeout(PRESENCE_S):
                 await self._rooms.update_participant(update)
         except Exception as error:  # they left, or the server cannot be reached
-            logger.warning("microphone mode not kept: %s", type(error).__name__)
+            logger.warning("microphone mode not stored: %s", type(error).__name__)
 
     @property
     def known_connection(self) -> str | None:
         """The id of the user's connection by the room's events, while present."""
-        return self._sid if self._present else None
+        return self._connection_id if self._present else None
 
     async def connection(self) -> str | None:
         """Return the id of the user's present connection; ``None`` when they are not in the room.
@@ -241,7 +240,7 @@ class Presence:
         except api.TwirpError as error:
             return None if error.code == api.TwirpErrorCode.NOT_FOUND else known
         except Exception as error:  # the server cannot be reached
-            logger.debug("user's connection not read: %s", type(error).__name__)
+            logger.debug("connection id not read: %s", type(error).__name__)
             return known
         return sid
 
@@ -254,10 +253,10 @@ class Presence:
         """
         there = self._room.remote_participants.get(identity)
         if there is not None:
-            if self._user is None and self._eligible(there):
+            if self._user is None and self._may_be_user(there):
                 self._bind(there)
             elif identity == self._user:
-                self._user_is_here(there)
+                self._on_user_present(there)
         return identity == self._user
 
     async def bound(self) -> str:
@@ -268,7 +267,7 @@ class Presence:
         return self._user
 
     def expect(self, identity: str) -> None:
-        """Accept only this identity as the user: the call belongs to them."""
+        """Accept only this identity as the user."""
         self._expected = identity
 
     def start(self) -> None:
@@ -285,12 +284,12 @@ class Presence:
     # -- the room's events -----------------------------------------------------------------------
 
     def _on_connected(self, participant: rtc.RemoteParticipant) -> None:
-        self._on_seen(participant)
+        self._on_participant(participant)
         self._changed.set()
 
     def _on_disconnected(self, participant: rtc.RemoteParticipant) -> None:
         self._gone(participant.identity)
-        # After a rejoin within the server's tick the new participant is there already.
+        # After a rejoin within the server's tick, the new participant is in the room already.
         now = self._room.remote_participants.get(participant.identity)
         gone = now is None or now.sid == participant.sid
         if participant.identity == self._user and self._present and gone:
@@ -314,43 +313,43 @@ class Presence:
             key=lambda one: one.joined_at.timestamp() if one.joined_at else 0.0,
         )
         for participant in people:
-            self._on_seen(participant)
+            self._on_participant(participant)
         if self._user is not None and self._present and self.participant is None:
             self._present = False
             self._left()
         self._changed.set()
 
-    def _on_seen(self, participant: rtc.RemoteParticipant) -> None:
+    def _on_participant(self, participant: rtc.RemoteParticipant) -> None:
         if not _is_active(participant):  # ``participant_active`` follows
             self._start_alone_timer()
             return
         if participant.identity == self._user:
-            self._user_is_here(participant)
+            self._on_user_present(participant)
             return
         if self._user is not None:
             self._joined(participant.identity)
-        if self._user is None and self._eligible(participant):
+        if self._user is None and self._may_be_user(participant):
             telephone = participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP
             if self._expected is not None or telephone or has_microphone(participant):
                 self._bind(participant)
         self._start_alone_timer()
 
-    def _user_is_here(self, participant: rtc.RemoteParticipant) -> None:
-        reloaded = participant.sid != self._sid
+    def _on_user_present(self, participant: rtc.RemoteParticipant) -> None:
+        reloaded = participant.sid != self._connection_id
         back = reloaded or not self._present
-        self._sid, self._present = participant.sid, True
+        self._connection_id, self._present = participant.sid, True
         if back:
-            self._came_back(Arrival(reloaded))
+            self._came_back(UserReturned(reloaded))
 
     # -- binding -----------------------------------------------------------------------------------
 
-    def _eligible(self, participant: rtc.RemoteParticipant) -> bool:
+    def _may_be_user(self, participant: rtc.RemoteParticipant) -> bool:
         if self._expected is not None:
             return participant.identity == self._expected and participant.kind in PEOPLE
         return participant.kind in PEOPLE and self._role_in_token(participant) is None
 
     def _bind(self, participant: rtc.RemoteParticipant) -> None:
-        self._user, self._sid, self._present = participant.identity, participant.sid, True
+        self._user, self._connection_id, self._present = participant.identity, participant.sid, True
         self._alone.stop()
         self._changed.set()
 
@@ -358,7 +357,9 @@ class Presence:
         self._alone.stop()
         if self._user is not None:
             return
-        candidates = [one for one in self._room.remote_participants.values() if self._eligible(one)]
+        candidates = [
+            one for one in self._room.remote_participants.values() if self._may_be_user(one)
+        ]
         if len(candidates) == 1 and _is_active(candidates[0]):
             self._alone.start(self._alone_s, candidates[0].identity)
 
@@ -372,5 +373,5 @@ def has_microphone(participant: rtc.RemoteParticipant) -> bool:
 
 
 def _is_active(participant: rtc.RemoteParticipant) -> bool:
-    """Whether what is sent to a participant reaches them."""
+    """Whether messages to a participant reach them."""
     return participant.state == rtc.ParticipantState.PARTICIPANT_STATE_ACTIVE

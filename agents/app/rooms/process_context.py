@@ -21,14 +21,16 @@ USER_WAIT_S = 120.0
 
 
 class RoomOutcome(Enum):
-    """How a room job ended; the value is what the log says."""
+    """How a room job ended; the value is its text in the log."""
 
     COMPLETED = "completed"
     """An agent ended the call, or the user left."""
     NO_USER = "no user"
     """No user came."""
+    STOPPED = "stopped"
+    """The job is shut down during a call; another agent may continue it."""
     SUPERSEDED = "superseded"
-    """Another agent serves this user; this one left without speaking."""
+    """Another agent serves this user; this agent left without speaking."""
     DISCONNECTED = "disconnected"
     """The connection to the room was lost for good; the state is stored and can be resumed."""
     NO_SPEECH = "no speech"
@@ -46,14 +48,14 @@ class ProcessContext(Generic[S, C]):
         models: Builds the language models of single agents.
         media: Builds the speech models, if any are configured.
         grace_s: How long a user may be away before the call ends, in seconds.
-        transcript: Whether the transcript stores what is said.
-        transcript_days: For how many days.
+        transcript: Whether the transcript stores the words of user and agents.
+        transcript_days: How long the transcript is kept, in days.
         agent: The agent name of dispatches, which names the rooms' leases.
         silence: How long a user may be silent, by channel.
         user_wait_s: How long to wait for a user, in seconds.
         live: The settings that staff change while calls run.
-        recordings: Keeps recordings of calls; ``None`` if they are not recorded.
-        measured: Receives where the time of each answer went.
+        recordings: The recordings of calls; ``None`` if calls are not recorded.
+        measured: Called with the latency of each answer.
     """
 
     app: App[S, C]

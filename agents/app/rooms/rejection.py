@@ -12,34 +12,34 @@ from agents.app.words import Words
 from rpc.gateway import BadParams, Caller, EndNotices, Forbidden, Gateway, Method, Rejected, Request
 
 TRANSCRIPTION = "lk.transcription"
-"""The topic on which clients read what is said."""
+"""The topic on which clients read transcriptions."""
 
 WAIT_FOR_USER_S = 10.0
-"""How long to wait for a participant to tell, in seconds."""
+"""How long to wait for a participant to notify, in seconds."""
 
 STAY_S = 4.0
-"""How long to stay after telling, in seconds, so that a hello still gets its answer: livekit-server
-1.13.5 may announce the agent to the user up to three seconds late."""
+"""How long to stay after the notification, in seconds, so that a hello still gets its reply:
+livekit-server 1.13.5 may announce the agent to the user up to three seconds late."""
 
 REPLY_S = 0.5
-"""How long the answer to a hello may take to arrive, in seconds."""
+"""How long the reply to a hello may take to arrive, in seconds."""
 
 
 class RejectReason(Enum):
-    """Why a call is rejected: what the user hears, and the error that a client gets."""
+    """Why a call is rejected: the sentence that the user hears, and the error that a client gets."""
 
     METADATA = (
         "not_set_up",
-        "This call could not be set up: the dispatch's metadata is wrong. The agent's log says what.",
+        "This call could not be set up: the dispatch's metadata is invalid. The agent's log has the faults.",
     )
-    APPLICATION = ("not_set_up", "This call could not be set up. The agent's log says why.")
+    APPLICATION = ("not_set_up", "This call could not be set up. The agent's log has the reason.")
     BROKEN = (
         "broken_off",
-        "This call has broken off too often and is not continued. Join a room of your own.",
+        "This call has failed too often and is not continued. Join another room.",
     )
 
     def sentence(self, words: Words) -> str:
-        """Return what the user hears."""
+        """Return the sentence that the user hears."""
         return str(getattr(words, self.value[0]))
 
     @property
@@ -52,7 +52,7 @@ class RejectReason(Enum):
 async def send_transcription(
     agent: rtc.LocalParticipant, words: str, segment: str, *, to: str | None = None
 ) -> None:
-    """Send a text as final transcription, without a session.
+    """Send a text as a final transcription, without a session.
 
     Args:
         agent: The sender.
@@ -76,14 +76,13 @@ async def reject_call(
     user: str | None = None,
     transfer_to: str | None = None,
 ) -> None:
-    """Join a room, say why the call is not served, and leave; a phone caller hears a recorded sentence.
+    """Join a room, tell the user why the call is rejected, and leave; phone callers hear an announcement.
 
     Args:
         ctx: The job, not connected.
         reason: Why it is rejected.
         words: The application's sentences.
-        user: The user's identity, if known: they are notified that the call has ended, if it had
-            begun.
+        user: The user's identity, if known: they are notified of the end of a call that had begun.
         transfer_to: Where a phone caller is transferred afterwards; without it their line is ended.
     """
     called = asyncio.Event()
@@ -125,7 +124,7 @@ async def reject_call(
     finally:
         coming.cancel()
         calling.cancel()
-        # A room that is closed meanwhile makes the wait raise (livekit-agents 1.8.9).
+        # In livekit-agents 1.8.9 the wait raises if the room is closed meanwhile.
         await asyncio.gather(coming, calling, return_exceptions=True)
         await ends.aclose()
         await gateway.aclose()

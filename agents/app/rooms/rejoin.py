@@ -1,4 +1,4 @@
-"""Whether the user has joined the room again since their last call ended."""
+"""Detects that the user has rejoined the room since their last call ended."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -7,17 +7,17 @@ from typing import Any
 from agents.app.rooms.presence import Presence
 
 SETTLED_S = 10.0
-"""How long after the agent's own reconnect new connections of others are ignored, in seconds."""
+"""How long after the agent's reconnect the new connections of others are ignored, in seconds."""
 
 
 class RejoinDetector:
     """Compares the user's connection with the one they had when their last call ended.
 
-    A page that only says hello again keeps its connection. After the agent's own connection was
-    lost, the others may have new connections too, without anyone having left.
+    A page that calls hello again without rejoining keeps its connection. After a reconnect of the
+    agent, the others may have new connections although none of them left.
 
     Args:
-        presence: Knows the user's connection.
+        presence: Tracks the user's connection.
         spawn: Starts a background task.
     """
 
@@ -29,7 +29,7 @@ class RejoinDetector:
         self._presence = presence
         self._spawn = spawn
         self._connection: str | None = None
-        self._noting: asyncio.Task[None] | None = None
+        self._recording: asyncio.Task[None] | None = None
         self._reconnected_at = float("-inf")
 
     @property
@@ -38,30 +38,30 @@ class RejoinDetector:
         return asyncio.get_running_loop().time() - self._reconnected_at > SETTLED_S
 
     def agent_reconnecting(self) -> None:
-        """The agent's own connection is lost for the moment."""
+        """The agent is reconnecting."""
         self._reconnected_at = float("inf")
 
     def agent_reconnected(self) -> None:
-        """The agent's own connection is back."""
+        """The agent has reconnected."""
         self._reconnected_at = asyncio.get_running_loop().time()
 
-    def note_connection(self) -> None:
-        """Note the user's connection, to compare later ones with.
+    def record_connection(self) -> None:
+        """Record the user's connection, to compare later ones with it.
 
-        The server is asked only after the agent's own reconnect: while it answers, a user may leave
-        and join again.
+        The server is asked only after the agent's reconnect: a user may leave and rejoin before it
+        answers.
         """
         known = self._presence.known_connection if self.is_settled else None
-        self._noting = self._spawn(self._note(known))
+        self._recording = self._spawn(self._record(known))
 
     async def has_rejoined(self) -> bool:
-        """Whether the user has another connection than the one that was noted."""
-        if self._noting is None:
+        """Whether the user's connection differs from the recorded one."""
+        if self._recording is None:
             return False
         if not self.is_settled:
-            self.note_connection()
-        await asyncio.wait((self._noting,))
+            self.record_connection()
+        await asyncio.wait((self._recording,))
         return await self._presence.connection() != self._connection
 
-    async def _note(self, known: str | None) -> None:
+    async def _record(self, known: str | None) -> None:
         self._connection = known or await self._presence.connection()

@@ -39,15 +39,15 @@ def leased_room(name: str, agent: str) -> str | None:
 
 
 async def retried(attempt: Callable[[], Awaitable[T]], failed: str) -> T:
-    """Repeat an attempt while the database is locked or does not answer; returns its result.
+    """Retry an attempt while the database is locked or does not answer; returns its result.
 
     Args:
         attempt: The attempt.
-        failed: The log message for a failed one, with a place for the fault.
+        failed: The log message of a failed attempt, with ``%s`` for the fault.
 
     Raises:
         StateFaults: The database cannot be used.
-        JournalFault: Likewise.
+        JournalFault: The database cannot be used.
     """
     loop = asyncio.get_running_loop()
     give_up_at = loop.time() + DATABASE_WAIT_S
@@ -65,12 +65,12 @@ class RoomLease:
     """One job's lease on a room.
 
     Args:
-        store: Keeps the leases and, with the states, which state is served in which room.
+        store: The store of the leases; they also record the state that is served in each room.
         name: The lease's name, from ``lease_name``.
         holder: The job's id.
-        supersedes: The job to take the lease over from: dead, or leaving.
-        tries: How many agents in a row were lost in this call, as counted by the dispatcher;
-            ``None`` without ``supersedes``.
+        supersedes: The dead or leaving job whose lease this one may take over.
+        tries: How many agents in a row were lost in this call, counted by the dispatcher; ``None``
+            without ``supersedes``.
         lost: Called when another agent has the lease.
     """
 
@@ -98,7 +98,7 @@ class RoomLease:
 
     @property
     def may_have_expired(self) -> bool:
-        """Whether this process was suspended so long that another agent may hold the lease by now."""
+        """Whether another agent may hold the lease by now, because this process was suspended."""
         return asyncio.get_running_loop().time() > self._held_until
 
     @property
@@ -108,7 +108,7 @@ class RoomLease:
 
     @property
     def lease(self) -> Lease:
-        """The lease as it was when it was acquired."""
+        """The lease at the time of its acquisition."""
         if self._lease is None:
             raise RuntimeError("the lease has not been acquired")
         return self._lease
@@ -116,9 +116,9 @@ class RoomLease:
     async def acquire(self) -> bool:
         """Acquire the lease; returns whether it is ours.
 
-        A live holder renews its lease. So the lease of another agent is watched before it is taken
-        over, even if it seems to have expired: the clock may have been set forward. While the
-        database is temporarily unusable this retries: no other agent could acquire the lease sooner.
+        The lease of another agent is watched for a renewal before it is taken over, even if it seems
+        to have expired: the clock may have been set forward. This retries while the database is
+        temporarily unusable, since no other agent could acquire the lease sooner.
 
         Raises:
             JournalFault: The database cannot be used.
@@ -157,19 +157,19 @@ class RoomLease:
                 logger.warning("room lease not acquired yet, retrying: %s", fault.message)
                 await asyncio.sleep(RENEW_EVERY_S)
             else:
-                if self._released:  # meanwhile: it would not be renewed
+                if self._released:  # while it was being acquired: no task would renew it
                     await self._store.leases.release(self._name, self._holder, done=False)
                     return False
                 self._held_until = loop.time() + LEASE_S
-                if self._renewing is not None:  # of a lease that was ended
+                if self._renewing is not None:  # the task of an earlier acquisition
                     self._renewing.cancel()
                 self._renewing = loop.create_task(self._renew())
                 return True
 
     async def record_state(self, state_id: str, user: str) -> None:
-        """Record which state is served in this room, and for whom.
+        """Record the state that is served in this room, and its user.
 
-        An agent elsewhere that has the state loses it. Retries while the database is temporarily
+        Another agent that serves the state loses it. This retries while the database is temporarily
         unusable.
         """
         leases = self._store.leases
@@ -193,14 +193,14 @@ class RoomLease:
             if not self._released:
                 self._lost()
         except StateError as fault:
-            logger.warning("end of the call not recorded: %s", fault.message)
+            logger.warning("end of call not recorded: %s", fault.message)
 
     async def release(self, *, done: bool) -> None:
         """Release the lease.
 
         Args:
             done: Whether the call is complete, so that the next user in this room starts a new
-                order.
+                state.
         """
         self._released = True
         if self._renewing is None:
@@ -220,14 +220,14 @@ class RoomLease:
                 return
 
     async def renew(self) -> bool:
-        """Renew the lease once; returns whether no other agent has it."""
+        """Renew the lease once; returns ``False`` if another agent has it."""
         now = asyncio.get_running_loop().time()
         try:
             await self._store.leases.renew(self._name, self._holder, seconds=LEASE_S)
         except LeaseLost:
             self._lost()
             return False
-        except StateError as fault:  # it is ours until another agent takes it over
+        except StateError as fault:  # this job holds it until another agent takes it over
             if self._renewable:
                 logger.warning("room lease could not be renewed: %s", fault.message)
             self._renewable = False

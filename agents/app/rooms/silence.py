@@ -1,4 +1,4 @@
-"""Timers of silence: a silent user is asked whether they are there; a call that stalls is given up."""
+"""Silence timeouts: remind a silent user, then end the call; end a call that has stalled."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -46,7 +46,7 @@ class SilenceTimer:
         self._remind = remind
         self._end = end
         self._reminded = 0
-        self._timer = Timer(self._silent)
+        self._timer = Timer(self._on_silence)
 
     @property
     def due_at(self) -> float | None:
@@ -69,7 +69,7 @@ class SilenceTimer:
         if self._timer.due_at is not None:
             self.start()
 
-    def _silent(self) -> None:
+    def _on_silence(self) -> None:
         if self._reminded < self._policy.reminders:
             self._reminded += 1
             self._remind()
@@ -85,15 +85,15 @@ LONGEST_SPEECH_S = 600.0
 
 
 class StallTimer:
-    """Gives a call up in which nothing happens although it is not the user's turn.
+    """Ends a call in which nothing happens while it is not the user's turn.
 
-    Everything that an agent waits for has a limit of its own. This one is for other waits, such as
-    livekit's for a connection: the user would hear nothing more.
+    Every wait of an agent has its own timeout. This one covers other waits, such as livekit's wait
+    for a connection: without it the user would wait forever.
 
     Args:
         limit_s: How long nothing may happen, in seconds.
-        speaking: Whether an agent or the user is speaking.
-        give_up: Gives the call up.
+        speaking: Returns whether an agent or the user is speaking.
+        give_up: Called when the call has stalled.
     """
 
     def __init__(
@@ -102,12 +102,12 @@ class StallTimer:
         self._limit_s = limit_s
         self._speaking = speaking
         self._give_up = give_up
-        self._since = 0.0
+        self._started_at = 0.0
         self._timer = Timer(self._check)
 
     def start(self) -> None:
         """Start over: something has happened, and it is not the user's turn."""
-        self._since = asyncio.get_running_loop().time()
+        self._started_at = asyncio.get_running_loop().time()
         self._timer.start(self._limit_s)
 
     def stop(self) -> None:
@@ -115,7 +115,7 @@ class StallTimer:
         self._timer.stop()
 
     def _check(self) -> None:
-        silent_s = asyncio.get_running_loop().time() - self._since
+        silent_s = asyncio.get_running_loop().time() - self._started_at
         if self._speaking() and silent_s < LONGEST_SPEECH_S:
             self._timer.start(self._limit_s)
         else:

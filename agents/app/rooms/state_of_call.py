@@ -1,4 +1,4 @@
-"""The state a call is about: the one the user had here, the one of their resume code, or a new one."""
+"""The state of a call: the user's last one in this room, the one of their resume code, or a new one."""
 
 import base64
 import hashlib
@@ -25,22 +25,21 @@ from state.shared import Lease, Moment, SharedState, SqlStore, StateError
 
 @dataclass(frozen=True)
 class PriorCall:
-    """A call that broke off, as its transcript tells, so that another process can continue it.
+    """An interrupted call, read from its transcript so that another process can continue it.
 
-    Of the user's messages without a complete reply, some had been acted on and some had not. Each
-    change is stored with the last turn it acts on, so it is known exactly which. Messages after the
-    last such turn are acted on now, as if they had just been said. Earlier ones are never acted on
-    again, since part or all of them has been done; the user is asked, quoting them, whether anything
-    is missing.
+    Each change is stored with the last turn that it acts on. Unanswered messages after that turn are
+    acted on now, as if they had just been said. Unanswered messages up to that turn may have been
+    acted on in part, so they are never acted on again: the user is asked, with a quotation, whether
+    anything is missing.
 
     Args:
         turn: The number of the user's last message.
         spoken: The messages that clients sent with keys.
-        unanswered: The messages without a reply that nothing has acted on yet, in order.
+        unanswered: The messages without a reply that no change has acted on yet, in order.
         in_doubt: The messages that may have been acted on only in part; an empty text where the
             words were not stored.
         recording_refused: Whether the user does not want to be recorded.
-        lines: What was said, in order.
+        lines: The words of user and agents, in order.
     """
 
     turn: int = 0
@@ -51,18 +50,18 @@ class PriorCall:
     lines: tuple[SpokenLine, ...] = ()
 
 
-async def read_prior_call(store: SqlStore, order_id: str) -> PriorCall:
-    """Read what was said about a state; without a stored transcript the result is empty.
+async def read_prior_call(store: SqlStore, state_id: str) -> PriorCall:
+    """Read the earlier calls about a state; without a stored transcript the result is empty.
 
     Args:
-        store: Keeps the states.
-        order_id: A state that no other process can write to any more.
+        store: The store of the states.
+        state_id: A state that no other process can write to any more.
 
     Raises:
         JournalFault: The database cannot be used.
     """
-    moments = await store.said(order_id)
-    entries = (await store.read(order_id)).entries
+    moments = await store.said(state_id)
+    entries = (await store.read(state_id)).entries
     acted = max((entry.turn or 0 for entry in entries), default=0)
     waiting = _since_last_reply(moments)
     words = {one.turn: one.text for one in waiting if one.kind == MomentKind.USER_WORDS}
@@ -82,9 +81,9 @@ async def read_prior_call(store: SqlStore, order_id: str) -> PriorCall:
 
 
 def _since_last_reply(moments: Sequence[Moment]) -> Sequence[Moment]:
-    """Return the moments that no complete reply covers; nothing if replies were not recorded yet.
+    """Return the moments after the last complete reply; none if no reply is recorded.
 
-    A message stored before it was heard may precede the reply to an earlier one.
+    A message that was stored before it was heard may precede the reply to an earlier message.
     """
     at = max(
         (at for at, one in enumerate(moments) if one.kind == MomentKind.ALL_ANSWERED), default=None
@@ -108,17 +107,17 @@ def _lines(moments: Sequence[Moment]) -> Iterator[SpokenLine]:
 logger = logging.getLogger(__name__)
 
 _LARGEST_LAST = 8_000
-"""The largest last state that a hello repeats, in bytes: a reply has to stay below fifteen thousand."""
+"""The largest last state that a hello returns, in bytes: an RPC reply must be below 15,000 bytes."""
 
 
 @dataclass(frozen=True)
 class Opened(Generic[S, C]):
-    """The state a call is about.
+    """The state of a call.
 
     Args:
-        resumed: Whether the user has talked about it before.
-        prior: What was said then.
-        preamble: The text that the user has to be told first.
+        resumed: Whether it continues an earlier call.
+        prior: The earlier calls about it.
+        preamble: A text to be said first.
     """
 
     shared: SharedState[S, C]
@@ -138,19 +137,19 @@ async def open_for(
     channel: Channel,
     secret: str,
 ) -> Opened[S, C]:
-    """Open the order of a call; retries while the database is locked or does not answer.
+    """Open the state of a call; retries while the database is locked or does not answer.
 
-    A resume code proves ownership. A state that is only named, or that was served in this room
-    before, is resumed only for its own user; to others it does not exist.
+    A resume code proves ownership. A state that is named by its id, or that was served in this room
+    before, is resumed only for its own user; for others it does not exist.
 
     Args:
         app: The application.
-        store: Keeps the states.
+        store: The store of the states.
         context: The context of the rules.
         metadata: The dispatch's metadata.
         lease: The room's lease from the last call here.
         user: The user's identity.
-        channel: How the user talks to us.
+        channel: How the user talks to the agents.
         secret: Signs resume codes.
 
     Raises:
@@ -178,10 +177,10 @@ async def open_for(
 
 async def _resumed(app: App[S, C], store: SqlStore, context: C, state_id: str) -> Opened[S, C]:
     shared = await resume_state(app, store, context, state_id)
-    # Read only after taking the state over: until then another process may still answer and write.
+    # Read after the takeover: before it another process may still reply and write.
     prior = await read_prior_call(store, shared.state_id)
-    told = may_be_missing(prior.in_doubt) if prior.in_doubt else ""
-    return Opened(shared, resumed=True, prior=prior, preamble=told)
+    preamble = may_be_missing(prior.in_doubt) if prior.in_doubt else ""
+    return Opened(shared, resumed=True, prior=prior, preamble=preamble)
 
 
 async def _named(
@@ -207,7 +206,7 @@ async def _named(
 
 
 async def last_of(app: App[S, C], store: SqlStore, user: str) -> Sequence[dict[str, JsonValue]]:
-    """Return the commands that do a user's last state again; none if they had none, or it cannot be read."""
+    """Return the commands that recreate a user's last state; none if it is missing or unreadable."""
     repeat = app.page_spec.repeat
     if repeat is None:
         return ()
@@ -217,7 +216,7 @@ async def last_of(app: App[S, C], store: SqlStore, user: str) -> Sequence[dict[s
             return ()
         state = (await store.read(state_id)).read(app.state_type)
     except StateError as fault:
-        logger.warning("user's last state not read: %s", fault.message)
+        logger.warning("last state of the user not read: %s", fault.message)
         return ()
     none: list[dict[str, JsonValue]] = []
     written = attempt("page.repeat", none, lambda: [one.written() for one in repeat(state)])
@@ -225,7 +224,7 @@ async def last_of(app: App[S, C], store: SqlStore, user: str) -> Sequence[dict[s
 
 
 _SIGNATURE = 26
-"""Letters of the signature: five bits each, 130 in all."""
+"""The length of the signature, in letters of five bits each: 130 bits."""
 
 
 def resume_code(state_id: str, secret: str, application: str) -> str:
@@ -237,7 +236,7 @@ def resume_code(state_id: str, secret: str, application: str) -> str:
     Args:
         state_id: The state's id.
         secret: The server's API secret.
-        application: The application's name: its codes are no other's.
+        application: The application's name: the codes of others are invalid.
 
     >>> code = resume_code("abcd-efgh-jkmn", "s", "clinic")
     >>> state_of("not-a-code", "s", "clinic"), state_of(code, "s", "clinic")

@@ -1,4 +1,4 @@
-"""Where the time of each turn went: in the log, as a span, and for metrics."""
+"""Reports the latency of each turn, by its parts: in the log, as a span, and for metrics."""
 
 import logging
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from agents.handoff.livekit_workarounds import start_span
 logger = logging.getLogger(__name__)
 
 Measured = Callable[[Latency], None]
-"""Receives where the time of an answer went."""
+"""Called with the latency of an answer."""
 
 
 class TurnTimes:
     """Reports the turns of one call.
 
     A span ``<prefix>.your_turn`` beside livekit's ``user_turn`` and ``agent_turn`` lasts as long as
-    it is the user's turn; its attributes say how long the answer before it took.
+    it is the user's turn; its attributes hold the latency of the answer before it.
 
     Args:
-        measured: Receives each answer's times.
+        measured: Called with the latency of each answer.
     """
 
     def __init__(

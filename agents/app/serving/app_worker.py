@@ -1,4 +1,4 @@
-"""The worker of an application: finds its lost calls, prepares its processes, serves its rooms."""
+"""The worker of an application: it finds lost calls, prepares job processes, and serves rooms."""
 
 import logging
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from agents.app.app import AnyApp
 from agents.app.faults import InputError
 from agents.app.importing import later
 from agents.app.models.choice import model_modules
-from agents.app.models.speech_settings import HEARS_CARDS, missing_for_speech, model_hears
+from agents.app.models.speech_settings import REALTIME_NOTE, missing_for_speech, model_hears
 from agents.app.serving.worker import PRELOADED, Worker
 from agents.app.settings import AppSettings
 
@@ -28,13 +28,13 @@ PRELOAD = (
 def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
     """Make the worker of an application; nothing starts yet."""
     if model_hears(settings):
-        logger.warning(HEARS_CARDS)
+        logger.warning(REALTIME_NOTE)
     modules = (*PRELOAD, *app.worker.preload, *model_modules(settings))
     worker = Worker(
         settings,
         turn_detector=settings.turn_detector != "off" and not missing_for_speech(settings),
         lost=partial(later("agents.app.rooms.lost:find_lost_calls"), app, settings),
-        given_up=partial(later("agents.app.rooms.lost:tell_staff"), app, settings),
+        given_up=partial(later("agents.app.rooms.lost:flag_abandoned_call"), app, settings),
         setup=partial(_prepare, app, modules),
         preload=(app.module, *modules),
         noun=app.noun,
@@ -45,17 +45,17 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
     return worker
 
 
-# Imported when they run, once for all calls, so that the worker itself starts faster.
+# These import their dependencies when they run, so that the worker itself starts faster.
 
 
 def _prepare(app: AnyApp, modules: Sequence[str], process: JobProcess) -> None:
-    for name in (PRELOADED, *modules):  # forked processes have all of it already
+    for name in (PRELOADED, *modules):  # forked processes have imported them already
         import_module(name)
     from agents.app.rooms.job import prepare_process
 
     try:
         prepare_process(app, process)
-    except InputError as error:  # the process is kept: it tells its user that it cannot serve them
+    except InputError as error:  # the process stays: it has to inform the users of its calls
         logger.error("calls cannot be served: %s", "; ".join(error.faults))
 
 

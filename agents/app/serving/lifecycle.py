@@ -1,4 +1,4 @@
-"""Runs a worker until it is told to stop, then shuts it down without cutting calls off."""
+"""Runs a worker until it has to stop, then shuts it down without cutting calls off."""
 
 import asyncio
 import logging
@@ -29,10 +29,10 @@ SERVED, FAILED = 0, 1
 _RECOVERY_EVERY_S = 5.0
 
 _RECOVERIES_PER_SEARCH = 2
-"""How often lost calls are recovered between two searches for users who wait for an agent."""
+"""How often lost calls are searched for between two searches for waiting users."""
 
 _SIGNAL_EVERY_S = 2.0
-"""How often jobs are signalled that their worker is shutting down, in seconds."""
+"""How often jobs are signalled that the worker is shutting down, in seconds."""
 
 _CLOSE_LIMIT_S = 5.0
 """How long calls may take to end when the worker does not wait for them, in seconds."""
@@ -74,13 +74,13 @@ async def serve(
     async with server_api(worker.settings) as rooms:
         if not await _is_authorized(rooms):
             return FAILED
-        run = _Run(worker, rooms, stop or asyncio.get_running_loop().create_future())
+        run = _WorkerRun(worker, rooms, stop or asyncio.get_running_loop().create_future())
         first = ShutdownMode.CLOSE if stop else ShutdownMode.DRAIN
         with on_signals(partial(run.stop, first), "SIGTERM", "SIGINT"):
             return await run(registered)
 
 
-class _Run:
+class _WorkerRun:
     """One run of a worker, from start to shutdown."""
 
     def __init__(
@@ -112,7 +112,7 @@ class _Run:
                     "health": f"http://{worker.settings.health_host}:{worker.health_port}/",
                 },
             )
-            # Each time: users may have come while the server was away.
+            # At each registration: users may have joined while the server was unreachable.
             if self._recovering is not None:
                 self._recovering.cancel()
             self._recovering = asyncio.create_task(self._recover())
@@ -144,7 +144,7 @@ class _Run:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._worker.aclose(), _CLOSE_LIMIT_S)
                 return SERVED
-            os._exit(SERVED)  # the jobs end with it
+            os._exit(SERVED)  # the jobs end with this process
         draining = asyncio.create_task(self._drain(moving=mode is ShutdownMode.MOVE))
         await asyncio.wait([running, draining], return_when=asyncio.FIRST_COMPLETED)
         if not draining.done():
@@ -168,14 +168,14 @@ class _Run:
                 logger.warning("drain timeout exceeded", extra={"calls": len(worker.active_jobs)})
             finally:
                 signalling.cancel()
-        # Without another worker the calls end; the states are stored either way.
+        # Without another worker the calls end; their states are stored.
         ended = asyncio.create_task(worker.drain(timeout=None))
         await asyncio.gather(*(self._move(job) for job in worker.active_jobs))
         with suppress(TimeoutError):
             await asyncio.wait_for(ended, _CLOSE_LIMIT_S)
 
     async def _signal_jobs(self) -> None:
-        """Signal the jobs to leave when over; repeatedly, since a job may only be starting."""
+        """Signal the jobs to leave when their call is over; repeatedly, since new jobs may start."""
         while True:
             self._monitor.leave_when_over(self._worker.pool)
             await asyncio.sleep(_SIGNAL_EVERY_S)
@@ -189,10 +189,10 @@ class _Run:
             logger.exception("call not moved to another worker", extra=where)
 
     async def _recover(self) -> None:
-        """Serve waiting users and recover dead workers' calls, repeatedly.
+        """Serve waiting users and recover the calls of dead workers, repeatedly.
 
-        A user may wait although workers are registered: livekit-server 1.13.5 gives a dispatch up if no
-        worker accepts it in time, and a busy machine may be too slow.
+        A user may wait although workers are registered: livekit-server 1.13.5 drops a dispatch that no
+        worker accepts in time.
         """
         while True:
             await self._serve_waiting()
@@ -204,7 +204,7 @@ class _Run:
         try:
             name = self._worker.settings.agent_name
             await serve_waiting_participants(self._dispatcher, agent_name=name)
-        except Exception:  # the worker serves new calls all the same
+        except Exception:  # of any type: the worker has to go on serving new calls
             logger.exception("search for waiting participants failed")
 
     async def _recover_lost_calls(self) -> None:
@@ -216,7 +216,7 @@ class _Run:
             agent_name = worker.settings.agent_name
             running = self._monitor.running(worker.pool)
             await recover_lost_calls(self._dispatcher, lost, agent_name=agent_name, running=running)
-        except Exception:  # the worker serves new calls all the same
+        except Exception:  # of any type: the worker has to go on serving new calls
             logger.exception("recovery of lost calls failed")
 
     def _failed(self, running: "asyncio.Task[None]") -> int:
@@ -224,7 +224,7 @@ class _Run:
         error = running.exception()
         if isinstance(error, OSError) and error.errno == EADDRINUSE:
             logger.error(
-                "%s, %s: port already in use",
+                "port already in use: %s, %s",
                 settings.variable("health_port"),
                 settings.variable("metrics_port"),
                 extra={"health_port": settings.health_port, "metrics_port": settings.metrics_port},
@@ -237,7 +237,7 @@ class _Run:
 
 
 async def _is_authorized(rooms: api.LiveKitAPI) -> bool:
-    """Whether the server accepts our key; a server that does not answer may come up later."""
+    """Whether the LiveKit server accepts the key; a server that does not answer may start later."""
     try:
         await rooms.room.list_rooms(api.ListRoomsRequest(names=["-"]))
     except api.TwirpError as error:

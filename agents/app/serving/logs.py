@@ -1,9 +1,9 @@
 """The logs of a worker and its jobs: never a user's words, and never a secret.
 
-Messages and exceptions of libraries may contain what a user has said. So of a library's message
-only the start is kept, up to where values begin; of an exception its type and the places it came
-through; of the extra fields of a library's message those known to be harmless. The messages of the
-framework and of the application are fixed texts and are kept whole.
+Messages and exceptions of libraries may contain a user's words, so only parts of them are kept: the
+start of a message, up to the first value; the type of an exception and the lines of its traceback;
+extra fields that are known to be harmless. The messages of the framework and of the application are
+constant texts and are kept whole.
 """
 
 import logging
@@ -24,7 +24,7 @@ _HARMLESS = frozenset({"exit_code", "job_id", "max_retry", "pid", "retry_count",
 _ADDED = ("error_kind", "error_places")
 _USUAL = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", *_ADDED})
 _VALUES = re.compile(r": |\n|(?: (?:at|in|for|of|to|from))? ?[<(`'\"]")
-"""Where values may begin in a library's message, with the word that leads to them."""
+"""The places where values may begin in a library's message, with the preposition before them."""
 
 _PLAIN = str | int | float | bool | None
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
@@ -67,7 +67,7 @@ class RedactingFilter(logging.Filter):
             frames = traceback.extract_tb(trace)
             record.error_places = [f"{at.filename}:{at.lineno} {at.name}" for at in frames]
         elif blocked := _FRAME.findall(str(getattr(record, "stack", ""))):
-            # livekit-agents 1.8.9 says so where the event loop was blocked: the innermost place.
+            # livekit-agents 1.8.9 reports a blocked event loop with its stack: keep the innermost frame.
             record.error_places = ["{}:{} {}".format(*blocked[-1])]
         record.exc_info = record.exc_text = record.stack_info = None
 
@@ -77,22 +77,22 @@ class JsonLines(SecretsFormatter):
 
     def line(self, record: logging.LogRecord) -> str:
         """Return the object as text."""
-        said: dict[str, JsonValue] = {
+        fields: dict[str, JsonValue] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
         if (kind := getattr(record, "error_kind", None)) is not None:
-            said["error"] = kind
+            fields["error"] = kind
         if places := getattr(record, "error_places", []):
-            said["at"] = places
-        beside = {name: value for name, value in _data(record).items() if name not in said}
-        return json_line(said | beside)
+            fields["at"] = places
+        extra = {name: value for name, value in _data(record).items() if name not in fields}
+        return json_line(fields | extra)
 
 
 class PlainLines(SecretsFormatter):
-    """One line per record for a developer to read; what the message says is not repeated."""
+    """One line per record for a developer to read, without the fields that its message contains."""
 
     def line(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -133,7 +133,7 @@ def log_as_worker(
     # livekit-agents 1.8.9 gives a job process the levels that are set here.
     for name in _ours(application):
         logging.getLogger(name).setLevel(logging.INFO)
-    # Its info lines are replaced by ours, which name the room and hold no other data.
+    # The framework's own lines replace livekit's info lines: they name the room and hold no other data.
     logging.getLogger("livekit").setLevel(logging.WARNING)
     _log_unhandled_exceptions()
 
@@ -143,10 +143,10 @@ def _ours(application: str | None) -> frozenset[str]:
 
 
 def log_as_job(application: str | None = None) -> None:
-    """Redact a job process's records before they are sent to its worker.
+    """Redact the records of a job process before they are sent to its worker.
 
-    livekit-agents 1.8.9 puts a handler on the root that sends records to the worker, each formatted
-    with its exception's message, before it sets a job process up.
+    Before it sets a job process up, livekit-agents 1.8.9 adds a root handler that sends records to the
+    worker, each formatted with its exception's message.
     """
     for handler in logging.getLogger().handlers:
         handler.addFilter(RedactingFilter(application))
@@ -175,7 +175,7 @@ def _log_unhandled_exceptions() -> None:
 def _text(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception:  # a library's message that does not fit its arguments must not break logging
+    except Exception:  # a library's message does not fit its arguments: logging must not fail
         return str(record.msg)
 
 

@@ -1,18 +1,18 @@
-"""Prepares the process from which the processes of calls are forked; every worker's preloads it.
+"""Prepares the fork server, the process that job processes are forked from; every worker preloads this.
 
-It reads the machine's certificates, so that calls find them read, and ignores SIGTERM: systemd
-sends it to all processes of a service, and without this one its calls would be cut. It ends by
-itself when the worker's end of its pipe closes.
+It loads the machine's certificates for all calls. It ignores SIGTERM, which systemd sends to all
+processes of a service: calls would be cut off if the fork server ended. It ends by itself when the
+worker's end of its pipe closes.
 """
 
 import signal
 import sys
 
-# It has no public name; livekit-agents 1.8.9 keeps the context, and every call's server API needs it.
+# livekit-agents 1.8.9 caches the context under this private name; every call's server API needs it.
 from livekit.agents.utils.http_context import _create_ssl_context
 
 _create_ssl_context()
 
-# Other processes may import this module as well: a worker has to go on handling the signal.
+# Only in the fork server: a worker, which may import this module too, has to handle the signal.
 if any("multiprocessing.forkserver" in argument for argument in sys.orig_argv):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -1,8 +1,8 @@
 """A worker for development: restarted when a file changes, without cutting calls off.
 
-The new worker is started first. Only when it has registered with the LiveKit server does the old
-one stop and hand its calls over: each when its agent is not speaking, with its state. If the new
-worker does not start, the old one stays.
+The new worker starts first. When it has registered with the LiveKit server, the old worker stops and
+hands its calls over, each with its state and when its agent is not speaking. If the new worker does
+not start, the old one keeps running.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.models.speech import language_models_of
 from agents.app.models.speech_settings import (
-    FOR_TRYING,
-    HEARS_CARDS,
+    LOCAL_SPEECH_NOTE,
+    REALTIME_NOTE,
     missing_for_speech,
     model_hears,
     stt_provider,
@@ -73,7 +73,7 @@ class Watched:
             ):
                 tell(min(name for _, name in found))
 
-        # The folder of a single file is watched non-recursively: it may be a whole home directory.
+        # The folder of a single file is not watched recursively: it may be a home directory.
         flat = {file.parent for file in files if file.parent.is_dir()} - set(self.folders)
         async with asyncio.TaskGroup() as group:
             group.create_task(look(self.folders, recursive=True))
@@ -86,7 +86,7 @@ class ReloadSupervisor:
     """Supervises one worker, and replaces it when a file has changed.
 
     Args:
-        target: What ``python -m agents.app.serving`` serves.
+        target: The argument of ``python -m agents.app.serving``.
         watched: The files whose change replaces the worker.
         environment: Environment variables of each worker.
     """
@@ -104,7 +104,7 @@ class ReloadSupervisor:
         self._leaving = BackgroundTasks("old worker not ended")
 
     async def run(self) -> int:
-        """Run until cancelled; returns the exit code of a first worker that did not start."""
+        """Run until cancelled; returns the exit code of the first worker if it does not start."""
         try:
             current = await self._start()
             if not await current.is_registered():
@@ -178,7 +178,7 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
     async with AsyncExitStack() as stack:
         stopped = asyncio.Event()
         stack.enter_context(on_signals(stopped.set, "SIGINT", "SIGTERM"))
-        hearing = _prepare_speech(app)
+        hearing = prepare_speech(app)
         if server is not None:
             local = await stack.enter_async_context(LocalServer(server, port=USUAL_PORT))
             os.environ.update(local.environment)
@@ -194,20 +194,22 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
         return 0 if stopped.is_set() else code
 
 
-def _prepare_speech(app: AnyApp) -> bool:
-    """Make what local speech needs, so that no call waits for it; returns whether rooms have speech.
+def prepare_speech(app: AnyApp) -> bool:
+    """Build the models of local speech before the first call; returns whether rooms have speech.
 
     Raises:
-        InputError: It cannot be made.
+        InputError: A model cannot be built.
     """
     settings = app.settings.read()
     if missing_for_speech(settings):
         return False
     if model_hears(settings):
-        print_error(f"Note: {HEARS_CARDS}.")
+        print_error(f"Note: {REALTIME_NOTE}.")
     if uses_local(settings):
         heard, spoken = stt_provider(settings), tts_provider(settings)
-        print_error(f"Speech-to-text: {heard}; text-to-speech: {spoken}. Note: {FOR_TRYING}.")
+        print_error(
+            f"Speech-to-text: {heard}; text-to-speech: {spoken}. Note: {LOCAL_SPEECH_NOTE}."
+        )
         language_models_of(app, app.make_context(Environment.of(settings)), settings)
     return True
 

@@ -1,7 +1,7 @@
 """The AgentServer that accepts calls; ``lifecycle`` runs it.
 
-A module that holds a server is imported by every process that serves its calls, so what only the
-worker itself needs is imported when it runs.
+A module that holds a server is imported by every process that serves its calls, so modules that
+only the worker itself needs are imported when it runs.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from agents.app.dispatch.replacement import LostCall
 
 FindLost = Callable[[], Awaitable[Sequence["LostCall"]]]
-"""Finds the calls that dead workers have left."""
+"""Finds the calls of dead workers."""
 
 Setup = Callable[[JobProcess], Any]
 """Prepares a process before its call; a module-level function, since other processes import it by
 name."""
 
 FULL = 0.7
-"""The load of a worker that is at capacity: livekit-server 1.13.5 assigns no jobs to a worker that
-reports it (its ``agents.target_load``), and LiveKit Cloud allows no other threshold."""
+"""The load of a worker at capacity: livekit-server 1.13.5 assigns no jobs to a worker that reports it
+(its ``agents.target_load``), and LiveKit Cloud allows no other threshold."""
 
 PRELOADED = "agents.app.serving.preloaded"
 """The module that every worker preloads."""
@@ -44,13 +44,13 @@ _SHUTDOWN_S, _INITIALIZE_S, _SESSION_END_S = 10.0, 30.0, 30.0
 class Worker(AgentServer):
     """An AgentServer whose load is its number of calls, relative to its capacity.
 
-    ``rtc_session`` registers its entrypoint. Nothing starts yet, and settings may be missing: that is
-    reported when the worker is run.
+    ``rtc_session`` registers its entrypoint. Nothing starts yet; missing settings are reported when the
+    worker is run.
 
     Args:
         turn_detector: Whether calls use LiveKit's turn detector, so that its weights are loaded ahead:
             244 MB that all processes share.
-        lost: Finds the calls that dead workers have left; called every few seconds.
+        lost: Finds the calls of dead workers; called every few seconds.
         given_up: Called for a call whose agents keep failing.
         setup: Prepares a process before its call; a module-level function.
         preload: Modules that are imported once for all of its processes, including the caller's;
@@ -75,8 +75,8 @@ class Worker(AgentServer):
             ws_url=settings.livekit_url,
             api_key=settings.livekit_api_key,
             api_secret=secret.get_secret_value() if secret else None,
-            # livekit-agents 1.8.9 reports the machine's load by default: beside a busy neighbour it
-            # took no calls.
+            # livekit-agents 1.8.9 reports the machine's load by default: another busy process would
+            # keep this worker from getting calls.
             load_fnc=self.load,
             load_threshold=FULL,
             num_idle_processes=settings.idle,
@@ -116,9 +116,9 @@ class Worker(AgentServer):
         Raises:
             TimeoutError: Some calls have not ended.
         """
-        # livekit-agents 1.8.9 joins its processes in a loop that lets nothing else run while one that has
-        # ended is still listed. Of two calls that ended at once it never saw the second one leave the
-        # list: the worker used a whole processor and did not end.
+        # livekit-agents 1.8.9 joins its processes in a loop that does not yield while an ended process is
+        # still in the pool. If two calls ended at once, the second one was never removed: the loop
+        # blocked the event loop and used a whole processor.
         pool = self.pool
         for process in pool.processes:
             _yield_after_join(process)
@@ -130,11 +130,10 @@ class Worker(AgentServer):
         return FULL * (len(self.active_jobs) / self.settings.calls)
 
     def _get_effective_load(self) -> float:
-        # livekit-agents 1.8.9 counts a starting call as the load of a whole idle process as long as
-        # there is no other: of three users who come at once, a worker with room for twenty would
-        # refuse one.
-        beginning: int = getattr(self, "_reserved_slots", 0)
-        return FULL * ((len(self.active_jobs) + beginning) / self.settings.calls)
+        # livekit-agents 1.8.9 overestimates the load of starting calls: if three users came at once, a
+        # worker with a capacity of twenty calls would refuse one.
+        starting: int = getattr(self, "_reserved_slots", 0)
+        return FULL * ((len(self.active_jobs) + starting) / self.settings.calls)
 
 
 def _yield_after_join(process: Any) -> None:
@@ -150,8 +149,8 @@ def _yield_after_join(process: Any) -> None:
 def _set_up(setup: Setup | None, application: str | None, process: JobProcess) -> None:
     log_as_job(application)
     if process.executor_type is JobExecutorType.PROCESS:
-        # A job without a handler ignores the signal. livekit-agents 1.8.9 has its processes ignore
-        # it as well, but not those that are forked from one in which livekit is imported.
+        # A job without a handler ignores the signal. livekit-agents 1.8.9 does the same, except in
+        # processes that are forked from one that has imported livekit.
         signal.signal(LEAVE_WHEN_OVER, signal.SIG_IGN)
         end_with_parent(_SHUTDOWN_S)
     if setup is not None:

@@ -1,4 +1,4 @@
-"""A worker process: from the settings to the exit code, alone or under a supervisor that starts and ends it."""
+"""Runs a worker as a process, alone or as the child of a supervisor."""
 
 import asyncio
 import os
@@ -15,20 +15,20 @@ from agents.app.declaration import named_faults
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused, is_installed, missing_extra
 from agents.app.serving.logs import log_as_worker
-from agents.app.setting_values import OF_OPENAI
+from agents.app.setting_values import OPENAI_MODELS
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
     from agents.app.serving.worker import Worker
 
 _CLOSE_LIMIT_S = 6.0
-"""How long a worker lives after its supervisor has gone, in seconds."""
+"""How long a worker may run after its supervisor has ended, in seconds."""
 
 _END_LIMIT_S, _MOVE_LIMIT_S = 8.0, 20.0
 """How long a supervised worker may take to end, and to hand its calls over, in seconds."""
 
 MOVE = b"move\n"
-"""Written by a supervisor to a worker that shall hand its calls over to the next one."""
+"""The message by which a supervisor has a worker hand its calls over to the next worker."""
 
 
 def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
@@ -47,25 +47,25 @@ def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
 
     settings = checked_settings(app)
     log_as_worker(settings.secrets, application=app.package, plain=ready is not None)
-    # Made before there are processes for calls: on a busy machine it takes longer than they may take to start.
+    # Built before the job processes start: on a busy machine this takes longer than their start may.
     language_models_of(app, app.make_context(Environment.of(settings)), settings)
-    # Imported late: an import takes a second, which reporting faults should not need.
+    # Imported late: it takes a second, which the report of faults would have to wait for.
     with gc_paused():
         from agents.app.serving.app_worker import make_app_worker
 
         worker = make_app_worker(app, settings)
-    with ExitStack() as beside:
+    with ExitStack() as contexts:
         with named_faults("worker.serving", settings.secrets):
-            beside.enter_context(app.worker.serving(settings))
+            contexts.enter_context(app.worker.serving(settings))
         if settings.metrics_port is not None:
             from agents.app.turn_metrics import turns_counted
 
-            beside.enter_context(turns_counted(app.prefix))
+            contexts.enter_context(turns_counted(app.prefix))
         return asyncio.run(_serve(worker, ready))
 
 
 def run_worker_of(target: str, *, ready: int | None = None) -> int:
-    """Serve what a module holds: an application, as ``module:NAME``, or a ``server`` of its own.
+    """Serve an application, named as ``module:NAME``, or the ``server`` of a module.
 
     Args:
         target: The module.
@@ -80,7 +80,7 @@ def run_worker_of(target: str, *, ready: int | None = None) -> int:
 
 
 def checked_settings(app: AnyApp, **options: object) -> AppSettings:
-    """Read the settings and check everything that each call will need, the database included.
+    """Read the settings, and check everything that a call needs, including the database.
 
     Args:
         app: The application.
@@ -100,13 +100,13 @@ def checked_settings(app: AnyApp, **options: object) -> AppSettings:
     except SettingsFaults as wrong:
         faults += wrong.faults
     if found is not None:
-        faults += _faults_of_calls(app, *found)
+        faults += _call_faults(app, *found)
     if settings is None or faults:
         raise SettingsFaults(faults)
     return settings
 
 
-def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str]) -> list[str]:
+def _call_faults(app: AnyApp, settings: AppSettings, wrong: Collection[str]) -> list[str]:
     """List the faults of the files that the settings name, and of the database."""
     from agents.app.states import list_states, open_store
 
@@ -122,8 +122,8 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
         for name in app.worker.preload
         if not is_installed(name)
     ]
-    if settings.model in OF_OPENAI and (told := missing_extra("openai", ("openai",))):
-        faults.append(f"--model {settings.model}: {told}")
+    if settings.model in OPENAI_MODELS and (message := missing_extra("openai", ("openai",))):
+        faults.append(f"--model {settings.model}: {message}")
     if "database" in wrong:
         return faults
 
@@ -151,7 +151,7 @@ async def _serve(worker: "Worker", ready: int | None) -> int:
             stop.set_result(mode)
 
     def listen() -> None:
-        # The supervisor holds the other end: when it dies, however that happens, this ends.
+        # The supervisor holds the other end of the pipe, so stdin ends when it dies.
         for line in sys.stdin.buffer:
             if line == MOVE:
                 loop.call_soon_threadsafe(set_mode, ShutdownMode.MOVE)
@@ -165,7 +165,7 @@ async def _serve(worker: "Worker", ready: int | None) -> int:
 
 
 def _report_ready(ready: int) -> None:
-    with suppress(OSError):  # the supervisor has gone
+    with suppress(OSError):  # the supervisor has ended
         os.write(ready, b"registered\n")
 
 
@@ -181,24 +181,24 @@ class WorkerChild:
         """Start a worker.
 
         Args:
-            target: What ``python -m agents.app.serving`` serves.
-            environment: Environment variables beside ours.
+            target: The argument of ``python -m agents.app.serving``.
+            environment: Environment variables in addition to those of this process.
         """
-        ready, theirs = os.pipe()
+        ready, child_end = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "agents.app.serving", target, str(theirs)),
+                *(sys.executable, "-m", "agents.app.serving", target, str(child_end)),
                 stdin=PIPE,
-                pass_fds=(theirs,),
+                pass_fds=(child_end,),
                 env={**os.environ, **environment},
-                # Ctrl-C is for us; a child ends when its stdin does, however that happens.
+                # Ctrl-C is for this process only; a child ends when its stdin ends.
                 start_new_session=True,
             )
-        except BaseException:  # cancelled too: the pipe would stay open
+        except BaseException:  # also a cancellation: the pipe would stay open
             os.close(ready)
             raise
         finally:
-            os.close(theirs)
+            os.close(child_end)
         return cls(process, ready)
 
     @property
@@ -209,16 +209,16 @@ class WorkerChild:
     async def is_registered(self) -> bool:
         """Wait until it has registered or ended; returns whether it has registered."""
         loop = asyncio.get_running_loop()
-        said: asyncio.Future[bytes] = loop.create_future()
+        received: asyncio.Future[bytes] = loop.create_future()
 
         def read() -> None:
             loop.remove_reader(self._ready)
-            if not said.done():
-                said.set_result(os.read(self._ready, 100))
+            if not received.done():
+                received.set_result(os.read(self._ready, 100))
 
         loop.add_reader(self._ready, read)
         try:
-            registered = bool(await said)
+            registered = bool(await received)
         finally:
             loop.remove_reader(self._ready)
             os.close(self._ready)
@@ -227,24 +227,24 @@ class WorkerChild:
         return registered
 
     async def ended(self) -> int:
-        """Wait for its end; returns the exit code."""
+        """Wait until the process has ended; returns its exit code."""
         return await self._process.wait()
 
     async def leave(self) -> None:
-        """Have it hand its calls over to the next worker, and end."""
+        """Have the worker hand its calls over to the next worker, and end."""
         await self._end(MOVE, _MOVE_LIMIT_S)
 
     async def close(self) -> None:
-        """Have it end, with its calls."""
+        """End the worker and its calls."""
         await self._end(b"", _END_LIMIT_S)
 
-    async def _end(self, word: bytes, limit_s: float) -> None:
+    async def _end(self, message: bytes, limit_s: float) -> None:
         stdin = self._process.stdin
         if stdin is not None:
             with suppress(ConnectionError):
-                stdin.write(word)
+                stdin.write(message)
                 await stdin.drain()
-            if not word:
+            if not message:
                 stdin.close()
         try:
             async with asyncio.timeout(limit_s):
@@ -259,13 +259,12 @@ class WorkerChild:
 
 
 def child_environment(app: AnyApp) -> dict[str, str]:
-    """Return the environment variables of a worker that may run beside another one."""
-    # Two workers may run side by side, so each takes a free port.
+    """Return the environment variables of a worker that may run beside another one: each takes free ports."""
     variables = {
         app.settings.variable("health_port"): "0",
         app.settings.variable("metrics_port"): "",
     }
-    if app.module not in sys.modules:  # a file that is run: its folder is where imports begin
+    if app.module not in sys.modules:  # the application is a script: its folder is on the path
         folders = (sys.path[0], os.environ.get("PYTHONPATH"))
         variables["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
     return variables

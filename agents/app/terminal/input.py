@@ -1,7 +1,7 @@
 """Reads the user's lines, typed with editing or piped, without blocking the event loop.
 
-Each read runs in a daemon thread of its own: a thread blocked in a read can neither be cancelled
-nor joined, and the process must be able to end anyway.
+Each read runs in a daemon thread of its own: a thread blocked in a read can be neither cancelled nor
+joined, and must not keep the process from ending.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 
 PROMPT = "You: "
 
-LONGEST = 8_000
-"""How many characters of a line are read; the rest is dropped."""
+MAX_LINE = 8_000
+"""The most characters of a line that are read; the rest is dropped."""
 
 _CHUNK = 65_536
 
@@ -48,11 +48,11 @@ class InputLines:
     async def following(self) -> str | None:
         """Wait for the next non-blank line; ``None`` at the end or when the user has left."""
         while not self.left:
-            line = await self._one()
+            line = await self._read_line()
             if line is None:
                 return None
             if words := line.strip():
-                return words[:LONGEST]
+                return words[:MAX_LINE]
         return None
 
     def leave(self) -> None:
@@ -63,7 +63,7 @@ class InputLines:
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
-        """Write something to the screen; a line that is being typed is shown again below it."""
+        """Write to the screen within this context; the line being typed is redrawn below the output."""
         typing = not self.left and self._waiting is not None and not self._waiting.done()
         if typing:
             self._hide()
@@ -71,7 +71,7 @@ class InputLines:
         if typing:
             self._redraw()
 
-    async def _one(self) -> str | None:
+    async def _read_line(self) -> str | None:
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[str | None] = loop.create_future()
         self._waiting = waiting
@@ -82,13 +82,13 @@ class InputLines:
             except (OSError, EOFError):  # the terminal is gone, or Ctrl-D was pressed
                 line = None
             with contextlib.suppress(RuntimeError):  # the event loop is closed
-                loop.call_soon_threadsafe(_hand_in, waiting, line)
+                loop.call_soon_threadsafe(_set_result, waiting, line)
 
         threading.Thread(target=read, name="user input", daemon=True).start()
         return await waiting
 
 
-def _hand_in(waiting: "asyncio.Future[str | None]", line: str | None) -> None:
+def _set_result(waiting: "asyncio.Future[str | None]", line: str | None) -> None:
     if not waiting.done():
         waiting.set_result(line)
 
@@ -96,8 +96,8 @@ def _hand_in(waiting: "asyncio.Future[str | None]", line: str | None) -> None:
 class PipedLines:
     """Reads lines from a file descriptor; call it for the next one.
 
-    It bypasses Python's own buffer: a daemon thread that holds that buffer's lock at exit would
-    abort the process. Invalid UTF-8 is replaced.
+    It does not use Python's buffer: a daemon thread that holds the buffer's lock at exit would abort
+    the process. Invalid UTF-8 is replaced.
 
     Args:
         descriptor: Open for reading.
@@ -115,7 +115,7 @@ class PipedLines:
         while True:
             found, newline, rest = self._rest.partition(b"\n")
             # A character takes at most four bytes; the rest of a long line is not kept.
-            line += found[: max(0, 4 * LONGEST - len(line))]
+            line += found[: max(0, 4 * MAX_LINE - len(line))]
             if newline or self._at_end:
                 break
             self._rest = os.read(self._descriptor, _CHUNK)
@@ -128,25 +128,24 @@ class PipedLines:
 
 
 def is_dumb() -> bool:
-    """Whether the terminal supports nothing but plain output."""
+    """Whether the terminal supports plain output only."""
     return os.environ.get("TERM", "").lower() in ("", "dumb", "unknown")
 
 
 def piped() -> InputLines:
     """Read lines from stdin."""
-    # Without a stdin its descriptor may belong to something else.
+    # Without a stdin its descriptor may be that of another file.
     return InputLines(PipedLines(sys.stdin.fileno()) if sys.stdin is not None else lambda: None)
 
 
-def typed(told: Callable[[str], None]) -> InputLines:
+def typed(on_line: Callable[[str], None]) -> InputLines:
     """Prompt for each line, with editing and history where Python supports it.
 
     Args:
-        told: Called with each line as it was typed.
+        on_line: Called with each line as it was typed.
     """
     typed_so_far: Callable[[], str] = str
-    # Importing readline makes input() edit lines. With bracketed paste off each pasted line is one
-    # turn.
+    # With readline imported, input() edits lines. Without bracketed paste each pasted line is a turn.
     with contextlib.suppress(ImportError):
         import readline
 
@@ -164,14 +163,14 @@ def typed(told: Callable[[str], None]) -> InputLines:
 
     def read() -> str:
         line = input(PROMPT)
-        told(line)
+        on_line(line)
         return line
 
-    return InputLines(read, close=_terminal_as_found(), hide=hide, redraw=redraw)
+    return InputLines(read, close=_restore_terminal_mode(), hide=hide, redraw=redraw)
 
 
-def _terminal_as_found() -> Callable[[], None]:
-    """Return a function that restores the terminal's mode: a thread inside ``input`` has changed it."""
+def _restore_terminal_mode() -> Callable[[], None]:
+    """Return a function that restores the terminal's mode, which a thread in ``input`` has changed."""
     try:
         import termios
 

@@ -1,7 +1,7 @@
-"""Logging during a conversation in a terminal: never into the conversation, and never a user's words.
+"""Logging during a conversation in a terminal: outside the conversation, and without a user's words.
 
-Messages of libraries' exceptions may contain what a user has said, so of an exception only the
-type is written, and in a file the places it came through.
+Exceptions of libraries may contain a user's words, so only the type of an exception is logged and, in a
+file, the lines of its traceback.
 """
 
 import json
@@ -17,20 +17,20 @@ from platformdirs import user_log_path
 from agents.app.faults import place_of
 
 _MEBIBYTE = 1024 * 1024
-_OLD_ONES = 1
+_BACKUPS = 1
 
 
 def is_native(record: logging.LogRecord) -> bool:
-    """Whether a line is of LiveKit's native library (livekit 1.1.21).
+    """Whether a record is from LiveKit's native library (livekit 1.1.21).
 
-    It logs as errors what its caller is told, and what it mends by itself: a lost connection, a
-    participant who leaves while data is sent to them.
+    The library logs as errors also faults that it returns to its caller, and faults from which it
+    recovers: a lost connection, a participant who leaves while data is sent to them.
     """
     return record.name == "livekit" and record.msg == "%s:%s:%s - %s"
 
 
 class SecretsFormatter(logging.Formatter):
-    """Formats a record by ``line``, without these secrets."""
+    """Formats a record by ``line``, and redacts secrets."""
 
     def __init__(self, secrets: Sequence[str], form: str | None = None) -> None:
         super().__init__(form)
@@ -55,8 +55,8 @@ class _Formatter(SecretsFormatter):
 
     Args:
         form: The format, as ``logging.Formatter`` takes it.
-        places: Whether to add the places the exception came through.
-        secrets: Texts to redact: a server may repeat the key it was sent.
+        places: Whether to add the lines of the exception's traceback.
+        secrets: Texts to redact: a server's reply may contain a key.
     """
 
     def __init__(self, form: str, *, places: bool, secrets: Sequence[str]) -> None:
@@ -65,18 +65,18 @@ class _Formatter(SecretsFormatter):
 
     def line(self, record: logging.LogRecord) -> str:
         kind, _, trace = record.exc_info or (None, None, None)
-        text = self.formatMessage(self._told(record))
+        text = self.formatMessage(self._with_message(record))
         if kind is None:
             return text
         if self._places:
             frames = traceback.extract_tb(trace)
             places = "".join(f"\n    {at.filename}:{at.lineno} {at.name}" for at in frames)
             return f"{text} ({kind.__name__}){places}"
-        # One line has room for one place: the application's own, if it came through one.
+        # One line has room for one place: the last line of application code, if there is one.
         place = f" at {place_of(trace)}" if trace is not None else ""
         return f"{text} ({kind.__name__}{place})"
 
-    def _told(self, record: logging.LogRecord) -> logging.LogRecord:
+    def _with_message(self, record: logging.LogRecord) -> logging.LogRecord:
         record.message = record.getMessage()
         record.asctime = self.formatTime(record, self.datefmt)
         return record
@@ -102,7 +102,7 @@ def log_to_file(application: str, secrets: Sequence[str] = ()) -> Path | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handler: logging.Handler = RotatingFileHandler(
-            path, maxBytes=_MEBIBYTE, backupCount=_OLD_ONES, encoding="utf-8", errors="replace"
+            path, maxBytes=_MEBIBYTE, backupCount=_BACKUPS, encoding="utf-8", errors="replace"
         )
     except OSError:
         _install(logging.NullHandler())
@@ -117,12 +117,12 @@ def log_to_file(application: str, secrets: Sequence[str] = ()) -> Path | None:
 def log_files(application: str) -> list[Path]:
     """Return an application's existing log files, newest first."""
     file = _log_file(application)
-    files = [file, *(file.with_name(f"{file.name}.{number + 1}") for number in range(_OLD_ONES))]
+    files = [file, *(file.with_name(f"{file.name}.{number + 1}") for number in range(_BACKUPS))]
     return [path for path in files if path.is_file()]
 
 
 def log_warnings() -> None:
-    """Log Python's warnings, except of a short secret: the settings refuse one that matters."""
+    """Log Python's warnings, except those of a short secret: the settings check the secret."""
     logging.captureWarnings(True)
     warnings.filterwarnings("ignore", message="The HMAC key is")  # pyjwt 2.15
 

@@ -7,8 +7,7 @@ import signal
 from collections.abc import Callable, Iterator
 
 LEAVE_WHEN_OVER = signal.SIGTERM
-"""The signal that tells a job that its worker is shutting down, so that its agent leaves when the
-call is over."""
+"""The signal to a job whose worker is shutting down: its agent leaves when the call is over."""
 
 _JOB_CONTROL = (signal.SIGTTOU, signal.SIGTSTP)
 
@@ -37,10 +36,11 @@ def on_signals(call: Callable[[], None], *names: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def ctrl_c_alone() -> Iterator[None]:
-    """Let Ctrl-C reach this process and not the one that runs it, such as ``make``, which would fail.
+    """Deliver Ctrl-C to this process but not to its parent: ``make`` would report a failure.
 
-    Without a terminal, or where this process has it to itself, nothing is done. Ctrl-Z is ignored meanwhile: the
-    shell waits for the other process, which it does not stop.
+    This does nothing without a terminal, or if this process leads the terminal's foreground group.
+    Ctrl-Z is ignored within the context: it would stop this process but not its parent, for which the
+    shell waits.
     """
     try:
         terminal = os.open("/dev/tty", os.O_RDWR)

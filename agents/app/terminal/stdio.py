@@ -12,9 +12,10 @@ _COMMANDS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {ord("\n"), ord("
 
 
 def make_streams_safe() -> None:
-    """Make writing any text safe: what a terminal cannot show is replaced, and all else is UTF-8.
+    """Make the standard streams accept any text.
 
-    A stream that was closed before the process started is replaced by the null device.
+    Characters that a terminal cannot show are replaced; pipes and files use UTF-8. A stream that
+    was closed before the process started is replaced by the null device.
     """
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
@@ -45,7 +46,7 @@ def say(text: str) -> None:
 
 
 def write_line(text: str) -> None:
-    """Write a line with a terminal's control characters to stdout, as ``say`` does.
+    """Write a line to stdout as ``say`` does, without removing control characters.
 
     Raises:
         SystemExit: The pipe is closed.
@@ -81,8 +82,8 @@ _UNSEEN = (
 _ESCAPED = {
     code: json.dumps(chr(code))[1:-1] for first, last in _UNSEEN for code in range(first, last + 1)
 }
-"""Characters that JSON allows in a text and that a reader may take for a line end or a terminal
-command."""
+"""Characters that JSON allows in a text, and that a reader may treat as a line end or a terminal
+control code."""
 
 
 def json_line(data: JsonValue) -> str:

@@ -1,4 +1,4 @@
-"""A state as a person in a terminal sees it: a title, rows and a status."""
+"""The summary of a state for a terminal: a title, rows and a status."""
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +16,10 @@ RECEIPT = 46
 _NARROWEST = 24
 
 Kind = Literal["line", "detail", "sum", "total", "fact"]
-"""The role of a row: it decides indentation, style and the empty rows between."""
+"""The role of a row: it determines indentation, style and the empty rows around it."""
 
 Phase = Literal["open", "settled", "ended"]
-"""Whether the user still works on it, is done with it, or it cannot be continued."""
+"""Whether the state is still worked on, is settled, or cannot be continued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class Summary:
     """A state for a terminal.
 
     Args:
-        title: Its name, as "Order 101".
+        title: Its name, such as "Order 101".
         rows: Its content.
-        line: The same in one line.
-        status: The status, such as "confirmed, not placed yet"; empty if there is nothing to say.
-        phase: Whether the user still works on it.
-        empty: Whether it holds nothing worth showing yet.
+        line: Its content in one line.
+        status: The status, such as "confirmed, not placed yet", or an empty text.
+        phase: Whether the state is still worked on.
+        empty: Whether there is nothing to show yet.
     """
 
     title: str
@@ -52,7 +52,7 @@ class Summary:
     empty: bool = False
 
     def titled(self, state_id: str) -> str:
-        """Return the title with the id, which many titles do not have.
+        """Return the title with the id, unless the title contains it.
 
         >>> Summary("Order 101").titled("abcd"), Summary("Visit abcd").titled("abcd")
         ('Order 101 (abcd)', 'Visit abcd')
@@ -72,7 +72,7 @@ def as_text(rows: Iterable[Row], width: int = RECEIPT) -> str:
     2 x Margherita      $18.00
         no basil
     """
-    return "\n".join(line for row in rows for line in _set(row, width))
+    return "\n".join(line for row in rows for line in _format_row(row, width))
 
 
 def summary_of_view(noun: str, view: Mapping[str, JsonValue]) -> Summary:
@@ -101,7 +101,7 @@ def _plain(value: JsonValue) -> str:
     return clean("yes" if value is True else "no" if value is False else str(value))
 
 
-def _set(row: Row, width: int) -> Sequence[str]:
+def _format_row(row: Row, width: int) -> Sequence[str]:
     indent = "    " if row.kind in ("line", "detail") else ""
     first = indent if row.kind == "detail" else ""
     room = max(10, width - (len(row.amount) + 2 if row.amount else 0))

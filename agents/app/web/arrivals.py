@@ -1,4 +1,4 @@
-"""Brings an agent to each user who joins with a token, once, and again when none is there."""
+"""Dispatches an agent for each user who joins with a token, and again if the room has none."""
 
 import asyncio
 import logging
@@ -22,41 +22,40 @@ from agents.app.web.tokens import TOKEN_S
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.15
-"""How often the server is asked which users have joined, in seconds."""
+"""How often the server is polled for users who have joined, in seconds."""
 
 SLOW_POLL_S = 2.0
-"""The same while every token was given out more than ``FRESH_S`` ago, or no server answers."""
+"""The same while every token is older than ``FRESH_S``, or the server does not answer."""
 
 FRESH_S = 60.0
-"""How long a token is expected to be used soon, in seconds."""
+"""How long after a token was issued its user is likely to join, in seconds."""
 
-MOST = 2_000
-"""How many users are awaited at once; the longest awaited are forgotten first."""
+MAX_AWAITED = 2_000
+"""The most users that are awaited at once; the oldest are dropped first."""
 
 _IN_FLIGHT_S = 5.0
 """How long a dispatch may take to reach a worker, in seconds."""
 
-_AT_ONCE = 20
-"""How many rooms are looked into at once."""
+_MAX_CONCURRENT = 20
+"""The most rooms that are checked at once."""
 
-_ACTIVE = (api.JobStatus.JS_PENDING, api.JobStatus.JS_RUNNING)
+_ACTIVE_STATUSES = (api.JobStatus.JS_PENDING, api.JobStatus.JS_RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
-class _Awaited:
+class _AwaitedUser:
     identity: str
     since: float
 
 
 class Arrivals:
-    """Waits for the users that were given tokens, and dispatches an agent to each.
+    """Waits for users with tokens to join their rooms, and dispatches an agent to each.
 
-    Nothing is created for a user who does not come. The agents themselves replace those that are
-    lost, and an agent that finds another one serving its room leaves it; so all this has to do is to
-    bring one where there is none.
+    Nothing is created for a user who does not join. A room that has an agent needs none: workers
+    replace lost agents, and an agent leaves a room that another one serves.
 
     Args:
-        dispatcher: Asks and tells the LiveKit server.
+        dispatcher: Sends the requests to the LiveKit server.
         agent_name: The name that agents are dispatched by.
         count: Called after each dispatch.
     """
@@ -67,33 +66,33 @@ class Arrivals:
         self._count = count
         self._dispatcher = dispatcher
         self._agent_name = agent_name
-        self._awaited: dict[str, _Awaited] = {}
-        """By room, the longest awaited first."""
-        self._come: dict[str, None] = {}
+        self._awaited: dict[str, _AwaitedUser] = {}
+        """By room, the oldest first."""
+        self._joined: dict[str, None] = {}
         """The identities that were seen in their rooms, the latest last."""
         self._wake = asyncio.Event()
-        self._at_once = asyncio.Semaphore(_AT_ONCE)
-        self._looking: dict[str, asyncio.Task[bool]] = {}
+        self._concurrency = asyncio.Semaphore(_MAX_CONCURRENT)
+        self._checks: dict[str, asyncio.Task[bool]] = {}
 
     def expect(self, visitor: Visitor) -> None:
-        """Bring an agent as soon as a user is in their room."""
+        """Have an agent dispatched as soon as a user is in their room."""
         self._awaited.pop(visitor.room, None)
-        self._awaited[visitor.room] = _Awaited(visitor.identity, time.monotonic())
-        while len(self._awaited) > MOST:
+        self._awaited[visitor.room] = _AwaitedUser(visitor.identity, time.monotonic())
+        while len(self._awaited) > MAX_AWAITED:
             del self._awaited[next(iter(self._awaited))]
         self._wake.set()
 
-    def has_come(self, visitor: Visitor) -> bool:
+    def has_joined(self, visitor: Visitor) -> bool:
         """Whether a user was seen in their room."""
-        return visitor.identity in self._come
+        return visitor.identity in self._joined
 
-    async def bring(self, visitor: Visitor) -> None:
-        """Bring an agent now if the user is in their room and none is there, else when they come.
+    async def request_agent(self, visitor: Visitor) -> None:
+        """Dispatch an agent if the user is in a room without one, else as soon as they join.
 
         Raises:
-            api.TwirpError: The server refuses, or another one of ``UNANSWERED``: it does not answer.
+            api.TwirpError: The server refuses. Other errors of ``UNANSWERED``: it does not answer.
         """
-        if not await self._looked(visitor.room, visitor.identity):
+        if not await self._check_once(visitor.room, visitor.identity):
             self.expect(visitor)
 
     async def run(self) -> None:
@@ -114,63 +113,70 @@ class Arrivals:
                 else:
                     await asyncio.sleep(pause_s)
         finally:
-            for task in self._looking.values():
+            for task in self._checks.values():
                 task.cancel()
-            await asyncio.gather(*self._looking.values(), return_exceptions=True)
+            await asyncio.gather(*self._checks.values(), return_exceptions=True)
 
     async def _poll(self) -> bool:
-        """Look into the rooms of awaited users; returns whether to look again soon."""
+        """Check the rooms of awaited users; returns whether to poll again soon."""
         now = time.monotonic()
         for room, one in list(self._awaited.items()):
             if now - one.since > TOKEN_S:
                 del self._awaited[room]
         try:
-            there = await self._rooms([*self._awaited])
+            existing = await self._existing_rooms([*self._awaited])
         except UNANSWERED as error:
             logger.warning("LiveKit server unreachable, retrying", extra={"error": error})
             return False
-        found = [room for room in there if room in self._awaited]
-        await asyncio.gather(*(self._serve(room) for room in found))
+        awaited = [room for room in existing if room in self._awaited]
+        await asyncio.gather(*(self._check_awaited(room) for room in awaited))
         return any(now - one.since < FRESH_S for one in self._awaited.values())
 
-    async def _rooms(self, names: Sequence[str]) -> set[str]:
+    async def _existing_rooms(self, names: Sequence[str]) -> set[str]:
         if not names:
             return set()
         return await self._dispatcher.rooms(names)
 
-    async def _serve(self, room: str) -> None:
+    async def _check_awaited(self, room: str) -> None:
         awaited = self._awaited.get(room)
-        if awaited is None:  # forgotten meanwhile: there were too many
+        if awaited is None:  # dropped meanwhile: there were too many
             return
         try:
-            if await self._looked(room, awaited.identity) and self._awaited.get(room) is awaited:
+            if (
+                await self._check_once(room, awaited.identity)
+                and self._awaited.get(room) is awaited
+            ):
                 del self._awaited[room]
         except UNANSWERED as error:
-            logger.warning("no agent dispatched yet", extra={"room": room, "error": error})
+            logger.warning("agent not dispatched, retrying", extra={"room": room, "error": error})
 
-    async def _looked(self, room: str, identity: str) -> bool:
-        """Look into a room once at a time; returns whether its user is there and has an agent."""
-        task = self._looking.get(room)
+    async def _check_once(self, room: str, identity: str) -> bool:
+        """Check a room; concurrent callers share one check.
+
+        Returns:
+            Whether its user is there and has an agent, or one was dispatched.
+        """
+        task = self._checks.get(room)
         if task is None:
-            task = self._looking[room] = asyncio.create_task(self._look(room, identity))
-            task.add_done_callback(partial(self._looked_into, room))
+            task = self._checks[room] = asyncio.create_task(self._check_room(room, identity))
+            task.add_done_callback(partial(self._on_checked, room))
         return await asyncio.shield(task)
 
-    def _looked_into(self, room: str, task: "asyncio.Task[bool]") -> None:
-        del self._looking[room]
+    def _on_checked(self, room: str, task: "asyncio.Task[bool]") -> None:
+        del self._checks[room]
         if not task.cancelled():
-            task.exception()  # the callers have it
+            task.exception()  # mark it as retrieved: the callers get it, unless all were cancelled
 
-    async def _look(self, room: str, identity: str) -> bool:
-        async with self._at_once:
-            there = await self._dispatcher.participants(room)
-            if not any(one.identity == identity for one in there):
+    async def _check_room(self, room: str, identity: str) -> bool:
+        async with self._concurrency:
+            participants = await self._dispatcher.participants(room)
+            if not any(one.identity == identity for one in participants):
                 return False
-            self._come.pop(identity, None)
-            self._come[identity] = None
-            while len(self._come) > MOST:
-                del self._come[next(iter(self._come))]
-            if has_agent(there) or await self._is_on_its_way(room):
+            self._joined.pop(identity, None)
+            self._joined[identity] = None
+            while len(self._joined) > MAX_AWAITED:
+                del self._joined[next(iter(self._joined))]
+            if has_agent(participants) or await self._is_agent_starting(room):
                 return True
             metadata = JobMetadata(user=identity, noun=self._dispatcher.noun)
             await self._dispatcher.dispatch(room, self._agent_name, metadata.text())
@@ -178,8 +184,8 @@ class Arrivals:
             logger.info("dispatched an agent", extra={"room": room})
             return True
 
-    async def _is_on_its_way(self, room: str) -> bool:
-        """Whether an agent that was dispatched a moment ago has yet to arrive."""
+    async def _is_agent_starting(self, room: str) -> bool:
+        """Whether an agent that was just dispatched has yet to join."""
         now = time.time()
         for dispatch in await self._dispatcher.dispatches(room):
             if dispatch.agent_name != self._agent_name:
@@ -188,7 +194,7 @@ class Arrivals:
             if not jobs and abs(now - dispatch.state.created_at / 1e9) < _IN_FLIGHT_S:
                 return True
             for job in jobs:
-                began = max(job.state.started_at, dispatch.state.created_at) / 1e9
-                if job.state.status in _ACTIVE and abs(now - began) < STARTS_S:
+                started_at = max(job.state.started_at, dispatch.state.created_at) / 1e9
+                if job.state.status in _ACTIVE_STATUSES and abs(now - started_at) < STARTS_S:
                     return True
         return False

@@ -29,7 +29,7 @@ from agents.app.web.server import WebServer
 logger = logging.getLogger(__name__)
 
 _STOP_S = 3
-"""How long requests may take to end when the server is told to stop, in seconds."""
+"""How long running requests may take when the server stops, in seconds."""
 
 _CONNECTIONS = 1000
 """How many connections are served at once; further ones are answered 503."""
@@ -38,7 +38,7 @@ HEADERS_S = 10.0
 """How long the headers of a request may take to arrive, in seconds."""
 
 _IDLE_S = 5
-"""How long a connection may be idle after an answer, in seconds."""
+"""How long a connection may be idle after a response, in seconds."""
 
 _BACKLOG = 128
 _FAILED = 1
@@ -111,7 +111,7 @@ async def _demo(app: AnyApp, server: Path, options: Mapping[str, Any]) -> int:
 
 @asynccontextmanager
 async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
-    """Serve for a while; gives the address.
+    """Serve within a context; its value is the address.
 
     Args:
         app: The application.
@@ -123,7 +123,7 @@ async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
     environment = Environment.of(settings)
     context = app.make_context(environment)
     app.make_parts()
-    with closing(_listening(settings)) as listening:
+    with closing(_open_port(settings)) as listening:
         async with (
             open_store(app, settings.database, app.owner_of(context)) as store,
             server_api(settings) as rooms,
@@ -135,12 +135,12 @@ async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
             await environment.live.refresh()
             config = uvicorn.Config(
                 web.asgi(),
-                http=Http,
+                http=HttpProtocol,
                 lifespan="on",
                 log_config=None,
                 access_log=False,
                 server_header=False,
-                # A proxy's headers are read by the application, only from those it is told to trust.
+                # ``WebServer.asgi`` reads the headers of the proxies that the settings name.
                 proxy_headers=False,
                 limit_concurrency=_CONNECTIONS,
                 timeout_keep_alive=_IDLE_S,
@@ -161,10 +161,10 @@ async def serving(app: AnyApp, settings: AppSettings) -> AsyncIterator[str]:
 
 
 async def _check_keys(rooms: api.LiveKitAPI) -> None:
-    """Check that the server accepts our keys; one that does not answer may come up later.
+    """Check that the LiveKit server accepts the keys; one that does not answer may start later.
 
     Raises:
-        KeysRefused: It does not.
+        KeysRefused: The server rejects them.
     """
     try:
         await rooms.room.list_rooms(api.ListRoomsRequest(names=["-"]))
@@ -175,55 +175,55 @@ async def _check_keys(rooms: api.LiveKitAPI) -> None:
         logger.warning("LIVEKIT_URL: LiveKit server unreachable", extra={"error": error})
 
 
-class Http(H11Protocol):
+class HttpProtocol(H11Protocol):
     """Closes a connection whose request does not arrive in time: uvicorn 0.54 limits only the idle time."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start the deadline for a request."""
         super().connection_made(transport)
-        self._late = Timer(transport.close)
-        self._limit()
+        self._deadline = Timer(transport.close)
+        self._update_deadline()
 
     def data_received(self, data: bytes) -> None:
-        """Take a piece of a request."""
+        """Process a part of a request."""
         super().data_received(data)
-        self._limit()
+        self._update_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop the deadline."""
         super().connection_lost(exc)
-        self._late.stop()
+        self._deadline.stop()
 
-    def _limit(self) -> None:
+    def _update_deadline(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:
-            self._late.stop()
-        elif self._late.due_at is None:  # its headers, or the rest of a body that has been answered
-            self._late.start(HEADERS_S)
+            self._deadline.stop()
+        elif self._deadline.due_at is None:  # headers are due, or the rest of an answered body
+            self._deadline.start(HEADERS_S)
 
 
 class _Server(uvicorn.Server):
-    """A server whose process has its own signal handlers."""
+    """A uvicorn server that leaves signals to this process."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to serve."""
+        """Start serving."""
         await super().startup(sockets)
         self.ready.set()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the signals alone."""
+        """Install no signal handlers."""
         yield
 
 
-def _listening(settings: AppSettings) -> socket.socket:
+def _open_port(settings: AppSettings) -> socket.socket:
     """Open the port.
 
     Raises:
-        SettingsFaults: It cannot be opened.
+        SettingsFaults: The port cannot be opened.
     """
     host, port = settings.web_host, settings.web_port
     try:

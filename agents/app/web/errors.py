@@ -9,7 +9,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 API = "/api/"
-"""The path below which every answer is JSON."""
+"""The path below which every response is JSON."""
+
+NO_STORE: Mapping[str, str] = {"Cache-Control": "no-store"}
+"""The header of responses that must not be cached."""
 
 TYPES: Mapping[int, str] = {
     400: "bad_request",
@@ -34,7 +37,7 @@ class WebError(HTTPException):
 
     Args:
         status: The HTTP status; the error's type follows from it.
-        detail: What is wrong, for the developer of a page; it never repeats what was sent.
+        detail: The explanation for the developer of a page; it never contains data of the request.
         kind: Another type than the status's own.
         headers: Headers of the response.
         more: Further fields of the error.
@@ -62,14 +65,14 @@ def error_response(error: HTTPException) -> Response:
             status, error.detail, kind=TYPES.get(status, "failed"), headers=error.headers
         )
     body = {"error": {"type": error.kind, "detail": error.detail, **error.more}}
-    headers = {**(error.headers or {}), "Cache-Control": "no-store"}
+    headers = {**(error.headers or {}), **NO_STORE}
     return JSONResponse(body, error.status_code, headers=headers)
 
 
 async def on_http_exception(request: Request, error: Exception) -> Response:
-    """Answer an error: in JSON below ``/api/``, else in one line for a person."""
+    """Respond to an error: as JSON below ``/api/``, else as one line of text."""
     if not isinstance(error, HTTPException):
-        error = WebError(500, "Something is wrong here. Try again in a moment.")
+        error = WebError(500, "The server failed: try again in a moment; its log says why.")
     if request.url.path.startswith(API):
         return error_response(error)
     phrase = HTTPStatus(error.status_code).phrase

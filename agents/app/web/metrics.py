@@ -9,7 +9,7 @@ from agents.app.settings import AppSettings, SettingsFaults
 
 
 class WebMetrics:
-    """What the web server counts; no label holds anything that was sent.
+    """The web server's counters; no label holds data of a request.
 
     Args:
         prefix: The application's prefix, which begins the names.
@@ -35,7 +35,7 @@ class WebMetrics:
 
     @contextmanager
     def served(self, settings: AppSettings) -> Iterator[None]:
-        """Serve them for a while, if the settings name a port.
+        """Serve the metrics within a context, if the settings name a port.
 
         Args:
             settings: The host and the port.

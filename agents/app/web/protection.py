@@ -1,4 +1,4 @@
-"""The checks that every request passes: origin, rates, size; security headers; counts of refusals."""
+"""Checks of every request (host, origin, rate, size), security headers, and counts of refusals."""
 
 import asyncio
 import logging
@@ -18,11 +18,11 @@ from rpc.gateway.rates import Rates
 
 logger = logging.getLogger(__name__)
 
-LARGEST_BODY = 16 * 1024
+MAX_BODY = 16 * 1024
 """The largest request body, in bytes."""
 
-LARGEST_HEADERS = 16 * 1024
-"""The largest headers of a request, in bytes: a server of HTTP may take far more in one piece."""
+MAX_HEADERS = 16 * 1024
+"""The largest headers of a request, in bytes; the HTTP server alone would accept far more."""
 
 BODY_S = 10.0
 """How long a request's body may take to arrive, in seconds."""
@@ -30,18 +30,20 @@ BODY_S = 10.0
 LOGIN = f"{API}staff/login"
 """The path of staff's login."""
 
-AT_ONCE, PER_SECOND = 60, 5.0
+BURST, PER_SECOND = 60, 5.0
 """The requests below ``/api/`` that one client may make at once, and then per second."""
 
-STRICT: Mapping[str, tuple[int, float]] = {
+PATH_LIMITS: Mapping[str, tuple[int, float]] = {
     f"{API}token": (30, 0.5),
     f"{API}agent": (15, 0.25),
     LOGIN: (5, 0.1),
 }
 """The same for single paths."""
 
-CLIENTS = 10
-"""How many clients' limits the clients of one address share, except for logins: a client can get many cookies."""
+CLIENTS_PER_ADDRESS = 10
+"""All clients of an address share the limits of so many clients, since one client can get many cookies.
+
+Logins are counted by address only."""
 
 _REASONS = {400: "request", 401: "cookie", 403: "role", 405: "request", 408: "body"}
 _REASONS |= {409: "conflict", 413: "body", 429: "rate", 431: "headers"}
@@ -81,7 +83,7 @@ class Refusals:
         self._logged_at: dict[str, float] = {}
 
     def add(self, reason: str) -> None:
-        """Count a refusal. Neither the address nor anything that was sent is logged."""
+        """Count a refusal. Neither the address nor data of the request is logged."""
         self.counts[reason] += 1
         self._counter.labels(reason).inc()
         now = self._clock()
@@ -92,15 +94,15 @@ class Refusals:
             )
 
 
-class Origins:
-    """Refuses what pages of other origins ask for, and adds the security headers to every answer.
+class OriginCheck:
+    """Refuses requests of pages of other origins, and adds the security headers to every answer.
 
-    A request without an origin is no browser's call from another page, and is accepted.
+    A request without an origin does not come from a page of another origin, and is accepted.
 
     Args:
-        app: What is protected.
-        allowed: The origins that may call beside the server's own.
-        hosts: The names that the server may be called by; ``None`` for any.
+        app: The ASGI application to protect.
+        allowed: The origins that may call, besides the server's own.
+        hosts: The host names that requests may name; ``None`` for any.
         headers: The headers of every answer.
     """
 
@@ -125,13 +127,13 @@ class Origins:
             await self._app(scope, receive, send)
             return
 
-        called = self._hosts is None or _is_named(Headers(scope=scope), self._hosts)
-        small = sum(len(name) + len(value) for name, value in scope["headers"]) <= LARGEST_HEADERS
+        known_host = self._hosts is None or _is_allowed_host(Headers(scope=scope), self._hosts)
+        small = sum(len(name) + len(value) for name, value in scope["headers"]) <= MAX_HEADERS
         may_call = not scope["path"].startswith(API) or not small or self._may_call(scope)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                if not called:
+                if not known_host:
                     self._refusals.add("host")
                 elif scope["path"].startswith(API):
                     reason = reason_of(message["status"], scope["path"]) if may_call else "origin"
@@ -145,12 +147,12 @@ class Origins:
             await send(message)
 
         answer = self._app
-        if not called:
-            told = WebError(421, "This server is for this machine: call it by localhost.")
-            answer = error_response(told)
+        if not known_host:
+            error = WebError(421, "This server is for this machine: call it by localhost.")
+            answer = error_response(error)
         elif not small:
-            told = WebError(431, f"The headers may have at most {LARGEST_HEADERS} bytes.")
-            answer = error_response(told)
+            error = WebError(431, f"The headers may have at most {MAX_HEADERS} bytes.")
+            answer = error_response(error)
         elif not may_call:
             answer = error_response(WebError(403, "Pages of this origin may not call this server."))
         await answer(scope, receive, send_with_headers)
@@ -166,18 +168,18 @@ class Origins:
             parts = urlsplit(origin)
         except ValueError:
             return False
-        # A proxy that ends TLS may not tell us of it; a page over http never counts as one over https.
+        # A proxy that ends TLS may not say so, so both schemes are accepted over plain http.
         schemes = ("https",) if scope["scheme"] == "https" else ("http", "https")
         return parts.scheme in schemes and parts.netloc == headers.get("host", "").lower()
 
 
-def names_of(host: str, origins: Iterable[str]) -> frozenset[str] | None:
-    """Return the names that a server on a host may be called by, beside addresses; ``None`` for any.
+def allowed_hosts(host: str, origins: Iterable[str]) -> frozenset[str] | None:
+    """Return the host names that requests to a server may name, besides addresses; ``None`` for any.
 
-    A page whose name was pointed at this machine (DNS rebinding) has the server's own origin as far as a browser can
-    tell, and only the name gives it away. A server that other machines reach has names of its own.
+    After DNS rebinding a foreign page's name resolves to this machine, and the browser treats the page
+    as this server's own: only the name differs. A server that other machines reach may have any name.
 
-    >>> names_of("0.0.0.0", []), sorted(names_of("127.0.0.1", ["https://shop.example:8443"]) or ())
+    >>> allowed_hosts("0.0.0.0", []), sorted(allowed_hosts("127.0.0.1", ["https://shop.example:8443"]) or ())
     (None, ['localhost', 'shop.example'])
     """
     if host != "localhost" and not (_is_address(host) and ip_address(host).is_loopback):
@@ -185,7 +187,7 @@ def names_of(host: str, origins: Iterable[str]) -> frozenset[str] | None:
     return frozenset({"localhost", *(urlsplit(origin).hostname or "" for origin in origins)})
 
 
-def _is_named(headers: Headers, hosts: frozenset[str]) -> bool:
+def _is_allowed_host(headers: Headers, hosts: frozenset[str]) -> bool:
     try:
         host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
     except ValueError:
@@ -201,15 +203,15 @@ def _is_address(host: str) -> bool:
     return True
 
 
-class Limits:
-    """Limits the rate of requests below ``/api/``, and the size of their bodies.
+class RequestLimits:
+    """RequestLimits the rate of requests below ``/api/``, and the size of their bodies.
 
-    Guests behind one address do not share a limit: each client has its own, by its identity, or by its address
-    until it has one. All clients of an address have a larger one together.
+    Users behind one address do not share a limit: each client has its own, by its identity or, without one, by
+    its address. All clients of an address share a larger limit.
 
     Args:
-        app: What is protected.
-        identify: Returns who makes a request, if that is certain.
+        app: The ASGI application to protect.
+        identify: Returns the identity that a request proves, if any.
         clock: The present time in seconds; only differences count.
     """
 
@@ -225,10 +227,11 @@ class Limits:
 
         self._app = app
         self._identify = identify
-        limits = {"": (AT_ONCE, PER_SECOND), **STRICT}
+        limits = {"": (BURST, PER_SECOND), **PATH_LIMITS}
         self._of_client = {path: rates(*limit) for path, limit in limits.items()}
         self._of_address = {
-            path: rates(*limit, 1 if path == LOGIN else CLIENTS) for path, limit in limits.items()
+            path: rates(*limit, 1 if path == LOGIN else CLIENTS_PER_ADDRESS)
+            for path, limit in limits.items()
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -238,12 +241,12 @@ class Limits:
             return
         try:
             self._check_rate(scope)
-            body = await _body(scope, receive)
+            body = await _read_body(scope, receive)
         except WebError as refusal:
             await error_response(refusal)(scope, receive, send)
             return
         if body is not None:
-            await self._app(scope, _replayed(body, receive), send)
+            await self._app(scope, _with_body(body, receive), send)
 
     def _check_rate(self, scope: Scope) -> None:
         address = network_of(scope["client"][0] if scope.get("client") else "")
@@ -264,7 +267,7 @@ class Limits:
 
 
 def network_of(address: str) -> str:
-    """Return the network that counts as one address: of IPv6 one household has 64 bits.
+    """Return the network that counts as one address: for IPv6 the 64 bits of a subscriber.
 
     >>> network_of("192.0.2.7"), network_of("2001:db8::1:2"), network_of("::ffff:192.0.2.7")
     ('192.0.2.7', '2001:db8::', '192.0.2.7')
@@ -280,11 +283,11 @@ def network_of(address: str) -> str:
     return str(IPv6Address(int(known) >> 64 << 64))
 
 
-async def _body(scope: Scope, receive: Receive) -> bytes | None:
+async def _read_body(scope: Scope, receive: Receive) -> bytes | None:
     """Read the whole body; ``None`` if the client has gone."""
-    told = Headers(scope=scope).get("content-length", "0")
-    too_large = WebError(413, f"The body may have at most {LARGEST_BODY} bytes.")
-    if not told.isdecimal() or int(told) > LARGEST_BODY:
+    length = Headers(scope=scope).get("content-length", "0")
+    too_large = WebError(413, f"The body may have at most {MAX_BODY} bytes.")
+    if not length.isdecimal() or int(length) > MAX_BODY:
         raise too_large
     body = bytearray()
     try:
@@ -294,7 +297,7 @@ async def _body(scope: Scope, receive: Receive) -> bytes | None:
                 if message["type"] == "http.disconnect":
                     return None
                 body += message.get("body", b"")
-                if len(body) > LARGEST_BODY:
+                if len(body) > MAX_BODY:
                     raise too_large
                 if not message.get("more_body", False):
                     return bytes(body)
@@ -302,7 +305,7 @@ async def _body(scope: Scope, receive: Receive) -> bytes | None:
         raise WebError(408, "The body did not arrive in time.") from None
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _with_body(body: bytes, receive: Receive) -> Receive:
     waiting = [body]
 
     async def replay() -> Message:
@@ -342,7 +345,7 @@ def security_headers(livekit_url: str, origins: Iterable[str]) -> dict[str, str]
 
 
 def _addresses(livekit_url: str) -> list[str]:
-    """Return what LiveKit's client connects to: signalling, and validation over HTTP.
+    """Return the addresses that LiveKit's client connects to: signalling, and validation over HTTP.
 
     >>> _addresses("wss://rooms.example:7443")
     ['wss://rooms.example:7443', 'https://rooms.example:7443']

@@ -29,25 +29,24 @@ from agents.app.setting_values import listed
 from agents.app.settings import AppSettings
 from agents.app.states import StateFaults, show_state
 from agents.app.web.arrivals import Arrivals
-from agents.app.web.cookies import Known, Visitor, VisitorCookie
-from agents.app.web.errors import API, WebError, on_http_exception
+from agents.app.web.cookies import KnownVisitor, Visitor, VisitorCookie
+from agents.app.web.errors import API, NO_STORE, WebError, on_http_exception
 from agents.app.web.metrics import WebMetrics
 from agents.app.web.page import PageFiles, no_page
 from agents.app.web.protection import (
-    Limits,
-    Origins,
+    OriginCheck,
     Refusals,
-    names_of,
+    RequestLimits,
+    allowed_hosts,
     security_headers,
 )
-from agents.app.web.staff import StaffDesk, unavailable
+from agents.app.web.staff import StaffApi, unavailable
 from agents.app.web.tokens import TokenRequest, json_object, token_reply
 from state.shared import SqlStore, StateError
 
 logger = logging.getLogger(__name__)
 
-_NO_STORE = {"Cache-Control": "no-store"}
-_NO_COOKIE = "There is no valid cookie: ask for a token first."
+_COOKIE_MISSING = "There is no valid cookie: ask for a token first."
 
 
 class WebServer(Generic[S, C]):
@@ -75,7 +74,7 @@ class WebServer(Generic[S, C]):
         live.read_from(store)
         self.metrics = WebMetrics(app.prefix)
         self._staff = (
-            StaffDesk(app, settings, context, store, live, self.metrics.boards)
+            StaffApi(app, settings, context, store, live, self.metrics.boards)
             if settings.staff_password_hash is not None
             else None
         )
@@ -88,9 +87,9 @@ class WebServer(Generic[S, C]):
         )
 
     def asgi(self) -> ASGIApp:
-        """Return the ASGI application; while it lives, agents are brought to users who join.
+        """Return the ASGI application; while it runs, it dispatches agents for users who join.
 
-        The checks are around the whole of it, so that the answer to a failure has the security headers too.
+        The checks wrap all of it, so that the responses to failures have the security headers too.
         """
         settings, origins = self._settings, self._origins
         url = settings.web_livekit_url or settings.livekit_url or ""
@@ -100,18 +99,18 @@ class WebServer(Generic[S, C]):
             lifespan=self._lifespan,
         )
         app = CORSMiddleware(
-            Limits(app, self._identify),
+            RequestLimits(app, self._identify),
             allow_origins=sorted(origins),
             allow_credentials=True,
             allow_methods=["GET", "POST", "PUT"],
             allow_headers=["Content-Type"],
             max_age=600,
         )
-        app = Origins(
+        app = OriginCheck(
             app,
             allowed=origins,
-            # A proxy knows the names that it serves.
-            hosts=None if settings.web_proxies else names_of(settings.web_host, origins),
+            # A proxy checks the host name itself.
+            hosts=None if settings.web_proxies else allowed_hosts(settings.web_host, origins),
             headers=security_headers(url, origins),
             refusals=self.refusals,
         )
@@ -125,14 +124,14 @@ class WebServer(Generic[S, C]):
             for name, read in self._app.web.documents.items()
         ]
         return [
-            Route("/healthz", _healthy, methods=["GET"]),
+            Route("/healthz", _health, methods=["GET"]),
             Route(f"{API}token", self._token, methods=["POST"]),
             Route(f"{API}agent", self._agent, methods=["POST"]),
             Route(f"{API}leave", self._leave, methods=["POST"]),
             Route(f"{API}{self._app.noun}", self._state, methods=["GET"]),
             *reads,
-            *(self._staff.routes() if self._staff is not None else [Route("/staff", _no_route)]),
-            Route(f"{API}{{rest:path}}", _no_route, methods=["GET", "POST", "PUT", "DELETE"]),
+            *(self._staff.routes() if self._staff is not None else [Route("/staff", _not_found)]),
+            Route(f"{API}{{rest:path}}", _not_found, methods=["GET", "POST", "PUT", "DELETE"]),
             self._page(),
         ]
 
@@ -140,20 +139,20 @@ class WebServer(Generic[S, C]):
         folder = self._settings.web_page or self._app.web.page
         if folder is None or not (folder / "index.html").is_file():
             return Route("/", no_page(folder, self._app.command))
-        return Mount("/", PageFiles(folder, self._greet))
+        return Mount("/", PageFiles(folder, self._set_cookie))
 
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        waiting = asyncio.create_task(self.arrivals.run())
+        dispatching = asyncio.create_task(self.arrivals.run())
         try:
             yield
         finally:
-            waiting.cancel()
+            dispatching.cancel()
             with suppress(asyncio.CancelledError):
-                await waiting
+                await dispatching
 
     async def end_streams(self) -> None:
-        """End the answers that would not end by themselves."""
+        """End the event streams: they would stay open otherwise."""
         if self._staff is not None:
             await self._staff.board.aclose()
 
@@ -163,39 +162,39 @@ class WebServer(Generic[S, C]):
 
     # -- the visitor's calls -----------------------------------------------------------------------
 
-    def _greet(self, request: Request, response: Response) -> None:
-        """Set the cookie with the page, so that tokens that it asks for at once are one user's."""
+    def _set_cookie(self, request: Request, response: Response) -> None:
+        """Set the cookie with the page: the tokens it requests at once then belong to one user."""
         if not self._cookie.read(request):
             self._cookie.write(request, response, self._cookie.new(alone=True))
 
     async def _token(self, request: Request) -> Response:
-        asked = TokenRequest.parse(await request.body(), self._settings.agent_name)
-        known = await self._known(request) or self._cookie.new(alone=False)
-        reply = token_reply(known.visitor, asked.participant_name, self._settings)
+        token_request = TokenRequest.parse(await request.body(), self._settings.agent_name)
+        known = await self._known_visitor(request) or self._cookie.new(alone=False)
+        reply = token_reply(known.visitor, token_request.participant_name, self._settings)
         self.arrivals.expect(known.visitor)
         self.metrics.tokens.inc()
-        response = JSONResponse(reply, 201, headers=_NO_STORE)
+        response = JSONResponse(reply, 201, headers=NO_STORE)
         self._cookie.write(request, response, known)
         return response
 
     async def _agent(self, request: Request) -> Response:
-        await _nothing_asked(request)
+        await _refuse_fields(request)
         visitor = await self._visitor(request)
         try:
-            await self.arrivals.bring(visitor)
+            await self.arrivals.request_agent(visitor)
         except UNANSWERED as error:
-            logger.warning("no agent dispatched", extra={"error": error})
+            logger.warning("agent not dispatched", extra={"error": error})
             raise WebError(
                 503, "The LiveKit server does not answer: try again in a moment."
             ) from None
-        return Response(status_code=202, headers=_NO_STORE)
+        return Response(status_code=202, headers=NO_STORE)
 
     async def _leave(self, request: Request) -> Response:
-        await _nothing_asked(request)
-        known = await self._known(request)
-        response = Response(status_code=204, headers=_NO_STORE)
+        await _refuse_fields(request)
+        known = await self._known_visitor(request)
+        response = Response(status_code=204, headers=NO_STORE)
         if known is not None:
-            moved = Known(known.cookie, known.visitor.moved())
+            moved = KnownVisitor(known.cookie, known.visitor.with_new_room())
             self._cookie.write(request, response, moved)
         return response
 
@@ -208,24 +207,24 @@ class WebServer(Generic[S, C]):
             _, view = await show_state(self._app, self._store, state_id)
         except (StateError, StateFaults) as error:
             raise unavailable(error) from None
-        return JSONResponse({"version": view["version"], noun: view}, headers=_NO_STORE)
+        return JSONResponse({"version": view["version"], noun: view}, headers=NO_STORE)
 
     async def _visitor(self, request: Request) -> Visitor:
-        known = await self._known(request)
+        known = await self._known_visitor(request)
         if known is None:
-            raise WebError(401, _NO_COOKIE)
+            raise WebError(401, _COOKIE_MISSING)
         return known.visitor
 
-    async def _known(self, request: Request) -> Known | None:
-        """Return the visitor of a request's cookie; of several, the one who has come."""
+    async def _known_visitor(self, request: Request) -> KnownVisitor | None:
+        """Return the visitor of a request's cookie; of several, the one that was used."""
         known = self._cookie.read(request)
         if len(known) > 1:
             for one in known:
-                if self.arrivals.has_come(one.visitor) or await self._has_had_one(one.visitor):
+                if self.arrivals.has_joined(one.visitor) or await self._has_state(one.visitor):
                     return one
         return known[0] if known else None
 
-    async def _has_had_one(self, visitor: Visitor) -> bool:
+    async def _has_state(self, visitor: Visitor) -> bool:
         try:
             return await self._store.leases.last(visitor.identity) is not None
         except StateError as error:
@@ -255,19 +254,19 @@ class WebServer(Generic[S, C]):
         return answer  # type: ignore[return-value]
 
 
-def _healthy(request: Request) -> Response:
-    return JSONResponse({"status": "ok"}, headers=_NO_STORE)
+def _health(request: Request) -> Response:
+    return JSONResponse({"status": "ok"}, headers=NO_STORE)
 
 
-def _no_route(request: Request) -> Response:
+def _not_found(request: Request) -> Response:
     raise WebError(404, "There is no such route.")
 
 
-async def _nothing_asked(request: Request) -> None:
-    """Refuse a body with fields: the route takes none.
+async def _refuse_fields(request: Request) -> None:
+    """Refuse a body with fields on a route that takes none.
 
     Raises:
-        WebError: It has some.
+        WebError: The body has fields.
     """
     if json_object(await request.body()):
         raise WebError(400, "This takes no fields: send an empty object, or nothing.")

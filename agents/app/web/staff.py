@@ -1,4 +1,4 @@
-"""Staff: their login, the states as they come, and the commands of their role."""
+"""Staff: their login, the board of states, and the commands of their role."""
 
 import asyncio
 import hashlib
@@ -23,7 +23,7 @@ from agents.app.parts import C, S
 from agents.app.settings import AppSettings
 from agents.app.states import STAFF, StateFaults
 from agents.app.web.board import Board
-from agents.app.web.errors import API, WebError
+from agents.app.web.errors import API, NO_STORE, WebError
 from agents.app.web.tokens import json_object
 from rpc.gateway import Caller, ErrorObject, Rejected
 from rpc.gateway.errors import VersionDemanded, error_object
@@ -39,21 +39,20 @@ from state.shared import (
 
 logger = logging.getLogger(__name__)
 
-SHIFT_S = 12 * 3600
-"""How long a login lasts, in seconds."""
+LOGIN_S = 12 * 3600
+"""How long a login lasts, in seconds: one shift."""
 
-SHORTEST = 8
+MIN_PASSWORD = 8
 """The shortest password, in characters."""
 
-_TRIES = 20
-"""How often a change of a live setting is made again because another page server was faster."""
+_MAX_TRIES = 20
+"""How often a change of a live setting is tried if other page servers change it first."""
 
-MOST_LOGINS = 8
-"""How many logins may wait for the check of their password at once."""
+MAX_LOGINS = 8
+"""The most logins whose passwords wait to be checked at once."""
 
-_LONGEST = 200
-_SOON = {"Retry-After": "2"}
-_NO_STORE = {"Cache-Control": "no-store"}
+_MAX_LENGTH = 200
+_RETRY_SOON = {"Retry-After": "2"}
 _STATUS: Mapping[int, int] = {
     **{4000: 400, 4001: 400, 4005: 400, 4028: 400, 4003: 403, 4004: 404},
     **{4009: 409, 4010: 409, 4011: 409, 4022: 409, 5003: 503, 5004: 503},
@@ -67,12 +66,12 @@ def hash_password(password: str) -> str:
     Raises:
         InputError: It is too short or too long.
     """
-    if not SHORTEST <= len(password) <= _LONGEST:
-        raise InputError([f"A password has {SHORTEST} to {_LONGEST} characters."])
+    if not MIN_PASSWORD <= len(password) <= _MAX_LENGTH:
+        raise InputError([f"A password needs {MIN_PASSWORD} to {_MAX_LENGTH} characters."])
     return PasswordHasher().hash(password)
 
 
-class StaffDesk(Generic[S, C]):
+class StaffApi(Generic[S, C]):
     """Answers the requests of staff.
 
     Args:
@@ -80,7 +79,7 @@ class StaffDesk(Generic[S, C]):
         settings: The settings, with the hash of the password.
 
     Raises:
-        InputError: The hash is none that this program makes.
+        InputError: The hash was not made by ``staff-password``.
     """
 
     def __init__(
@@ -93,24 +92,24 @@ class StaffDesk(Generic[S, C]):
         boards: Gauge,
     ) -> None:
         password = settings.staff_password_hash
-        self._hash = password.get_secret_value() if password is not None else ""
+        self._password_hash = password.get_secret_value() if password is not None else ""
         try:
-            self._hasher = PasswordHasher.from_parameters(extract_parameters(self._hash))
+            self._hasher = PasswordHasher.from_parameters(extract_parameters(self._password_hash))
         except InvalidHashError:
-            told = "is no password hash: make one with the command staff-password"
-            raise InputError([f"{settings.variable('staff_password_hash')}: {told}"]) from None
+            fault = "is no password hash: make one with the command staff-password"
+            raise InputError([f"{settings.variable('staff_password_hash')}: {fault}"]) from None
         self._app = app
         self._context = context
         self._store = store
-        self._cookie = f"{app.prefix}_staff"
-        secret = f"{settings.livekit_keys[1]}{self._hash}"
+        self._cookie_name = f"{app.prefix}_staff"
+        secret = f"{settings.livekit_keys[1]}{self._password_hash}"
         self._signer = TimestampSigner(secret, salt=f"{app.name} staff 1")
         self._live = live
-        self._changing = asyncio.Lock()
-        self._checking = asyncio.Semaphore(1)  # it takes 64 MiB, and as long as it is meant to
-        self._logins = 0
-        self._ended: set[str] = set()
-        """The cookies of logins that were ended before their time; this process alone knows them."""
+        self._settings_lock = asyncio.Lock()
+        self._password_lock = asyncio.Semaphore(1)  # a check takes 64 MiB, and is slow on purpose
+        self._pending_logins = 0
+        self._revoked: set[str] = set()
+        """The cookies of logins that were ended by a logout; known to this process only."""
         self.board = Board(app, store, self._read_settings, boards)
 
     def routes(self) -> list[BaseRoute]:
@@ -123,7 +122,7 @@ class StaffDesk(Generic[S, C]):
             Route(f"{below}/{plural}/{{state_id}}", self._command, methods=["POST"]),
             Route(f"{below}/events", self._events, methods=["GET"]),
             *(
-                Route(f"{below}/{name}", partial(self._change, name), methods=["PUT"])
+                Route(f"{below}/{name}", partial(self._change_setting, name), methods=["PUT"])
                 for name in self._app.web.live
             ),
         ]
@@ -131,92 +130,96 @@ class StaffDesk(Generic[S, C]):
     async def _login(self, request: Request) -> Response:
         fields = json_object(await request.body())
         password = fields.pop("password", None)
-        if not isinstance(password, str) or fields or len(password) > _LONGEST:
-            raise WebError(400, "Send the password, and nothing else.")
-        if self._logins >= MOST_LOGINS:
-            raise WebError(429, "Too many log in at once: try again in a moment.", headers=_SOON)
-        self._logins += 1
+        if not isinstance(password, str) or fields or len(password) > _MAX_LENGTH:
+            raise WebError(400, "The body has to hold the field password, and no other.")
+        if self._pending_logins >= MAX_LOGINS:
+            raise WebError(
+                429, "Too many log in at once: try again in a moment.", headers=_RETRY_SOON
+            )
+        self._pending_logins += 1
         try:
-            async with self._checking:
-                right = await asyncio.to_thread(self._is_right, password)
+            async with self._password_lock:
+                right = await asyncio.to_thread(self._is_password, password)
         finally:
-            self._logins -= 1
+            self._pending_logins -= 1
         if not right:
-            raise WebError(401, "This is not the password.")
-        response = Response(status_code=204, headers=_NO_STORE)
+            raise WebError(401, "The password is wrong.")
+        response = Response(status_code=204, headers=NO_STORE)
         response.set_cookie(
-            self._cookie,
+            self._cookie_name,
             self._signer.sign(STAFF).decode(),
-            max_age=SHIFT_S,
+            max_age=LOGIN_S,
             httponly=True,
             secure=request.url.scheme == "https",
             samesite="strict",
         )
         return response
 
-    def _is_right(self, password: str) -> bool:
+    def _is_password(self, password: str) -> bool:
         try:
-            return self._hasher.verify(self._hash, password)
+            return self._hasher.verify(self._password_hash, password)
         except Argon2Error:
             return False
 
     async def _logout(self, request: Request) -> Response:
         if self._is_logged_in(request):
-            self._ended = {*filter(self._is_signed, self._ended), self._cookie_of(request)}
+            self._revoked = {*filter(self._is_signed, self._revoked), self._cookie_of(request)}
             self.board.check_readers()
-        response = Response(status_code=204, headers=_NO_STORE)
-        response.delete_cookie(self._cookie, httponly=True, samesite="strict")
+        response = Response(status_code=204, headers=NO_STORE)
+        response.delete_cookie(self._cookie_name, httponly=True, samesite="strict")
         return response
 
     async def _list(self, request: Request) -> Response:
-        self._demand_login(request)
+        self._require_login(request)
         try:
             views = await self.board.shown()
         except StateFaults as fault:
             raise unavailable(fault) from None
         settings = await self._read_settings()
-        return JSONResponse({self._app.plural: views, **settings}, headers=_NO_STORE)
+        return JSONResponse({self._app.plural: views, **settings}, headers=NO_STORE)
 
     async def _events(self, request: Request) -> Response:
-        self._demand_login(request)
+        self._require_login(request)
         await self._live.refresh()
-        events = self.board.events(self._settings_now, partial(self._is_logged_in, request))
+        events = self.board.events(self._current_settings, partial(self._is_logged_in, request))
         try:
             first = await anext(events)
         except StateFaults as fault:
             raise unavailable(fault) from None
         return StreamingResponse(
-            _after(first, events),
+            _prepended(first, events),
             media_type="text/event-stream",
-            headers={**_NO_STORE, "X-Accel-Buffering": "no"},
+            headers={**NO_STORE, "X-Accel-Buffering": "no"},
         )
 
-    async def _change(self, name: str, request: Request) -> Response:
-        """Change one of the live settings; every process reads it within some seconds."""
-        self._demand_login(request)
+    async def _change_setting(self, name: str, request: Request) -> Response:
+        """Change a live setting; every process reads it within some seconds."""
+        self._require_login(request)
         sent = json_object(await request.body())
         change = self._app.web.live[name]
         try:
-            async with self._changing:
-                for _ in range(_TRIES):
+            async with self._settings_lock:
+                for _ in range(_MAX_TRIES):
                     await self._live.refresh()
                     seen = self._live.values.get(name)
                     now = dict(change(self._context, self._setting(name), sent))
                     if await self._store.replace_setting(name, seen, now):
                         break
                 else:
-                    raise WebError(503, "Others are changing this: try again.", headers=_SOON)
+                    raise WebError(
+                        503, "Others are changing this setting: try again.", headers=_RETRY_SOON
+                    )
                 await self._live.refresh()
         except (Rejected, StateError) as error:
             raise refusal(error) from None
-        self.board.tell_setting(name, now)
-        return JSONResponse(now, headers=_NO_STORE)
+        self.board.send_setting(name, now)
+        return JSONResponse(now, headers=NO_STORE)
 
     async def _read_settings(self) -> Mapping[str, JsonValue]:
         await self._live.refresh()
-        return self._settings_now()
+        return self._current_settings()
 
-    def _settings_now(self) -> dict[str, JsonValue]:
+    def _current_settings(self) -> dict[str, JsonValue]:
         return {name: dict(self._setting(name)) for name in self._app.web.live}
 
     def _setting(self, name: str) -> Mapping[str, JsonValue]:
@@ -224,24 +227,24 @@ class StaffDesk(Generic[S, C]):
         return value if isinstance(value, dict) else {}
 
     async def _command(self, request: Request) -> Response:
-        self._demand_login(request)
+        self._require_login(request)
         written = json_object(await request.body())
         version, key = written.pop("version", None), written.pop("key", None)
         try:
             if version is not None and (type(version) is not int or version < 0):
                 raise WebError(400, "version: has to be a whole number.")
-            if key is not None and (type(key) is not str or not 0 < len(key) <= _LONGEST):
-                raise WebError(400, "key: has to be a text.")
+            if key is not None and (type(key) is not str or not 0 < len(key) <= _MAX_LENGTH):
+                raise WebError(400, f"key: has to be a text of 1 to {_MAX_LENGTH} characters.")
             reply = await self._apply(request.path_params["state_id"], written, version, key)
         except (Rejected, StateError) as error:
             raise refusal(error) from None
-        self.board.look_now()
-        return JSONResponse(reply, headers=_NO_STORE)
+        self.board.poll_now()
+        return JSONResponse(reply, headers=NO_STORE)
 
     async def _apply(
         self, state_id: str, written: dict[str, Any], version: int | None, key: str | None
     ) -> dict[str, JsonValue]:
-        """Apply a command beside the call that may hold the state, which loads the change."""
+        """Apply a command; a call that holds the state loads the change."""
         app, spec = self._app, self._app.page_spec
         command = read_command(spec, written, Caller("", STAFF))
         stored = await self._store.read(state_id)
@@ -259,42 +262,44 @@ class StaffDesk(Generic[S, C]):
         view = app.view_for_staff(applied.state, applied.version, applied.speaker, state_id)
         return {"version": applied.version, app.noun: view}
 
-    def _demand_login(self, request: Request) -> None:
+    def _require_login(self, request: Request) -> None:
         if not self._is_logged_in(request):
             raise WebError(401, "Log in first.")
 
     def _is_logged_in(self, request: Request) -> bool:
         cookie = self._cookie_of(request)
-        return cookie not in self._ended and self._is_signed(cookie)
+        return cookie not in self._revoked and self._is_signed(cookie)
 
     def _is_signed(self, cookie: str) -> bool:
         try:
-            return self._signer.unsign(cookie, max_age=SHIFT_S) == STAFF.encode()
+            return self._signer.unsign(cookie, max_age=LOGIN_S) == STAFF.encode()
         except BadSignature:
             return False
 
     def _cookie_of(self, request: Request) -> str:
-        return request.cookies.get(self._cookie, "")
+        return request.cookies.get(self._cookie_name, "")
 
 
-async def _after(first: str, others: AsyncIterator[str]) -> AsyncIterator[str]:
+async def _prepended(first: str, others: AsyncIterator[str]) -> AsyncIterator[str]:
     yield first
     async for one in others:
         yield one
 
 
 def refusal(error: Rejected | StateError) -> WebError:
-    """Return the answer to a command that was not carried out: the error of the RPC, by its HTTP status."""
+    """Return the response to a refused command: the RPC's error with an HTTP status."""
     if isinstance(error, UnknownState | OtherOwner):
-        return WebError(404, "There is none with this id.")
+        return WebError(404, "There is no state with this id.")
     if isinstance(error, JournalFault):
-        logger.warning("staff's command not stored: %s", error.message)
-    told: ErrorObject = error_object(error)
-    status = _STATUS.get(told.code, 500)
-    return WebError(status, told.detail, kind=told.type, more={"reason": told.reason})
+        logger.warning("staff command not stored: %s", error.message)
+    described: ErrorObject = error_object(error)
+    status = _STATUS.get(described.code, 500)
+    return WebError(
+        status, described.detail, kind=described.type, more={"reason": described.reason}
+    )
 
 
 def unavailable(error: Exception) -> WebError:
-    """Return the answer while the database cannot be used."""
-    logger.warning("state not read", extra={"error": error})
+    """Log that the database cannot be used, and return the response."""
+    logger.warning("database unavailable, request refused", extra={"error": error})
     return WebError(503, "The database does not answer: try again in a moment.")

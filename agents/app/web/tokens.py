@@ -1,4 +1,4 @@
-"""LiveKit's standard token endpoint: what may be asked for, and the token that is given."""
+"""LiveKit's standard token endpoint: the request that it accepts, and the token that it returns."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -22,7 +22,7 @@ _Name = Annotated[str, Field(max_length=80)]
 
 
 def _unset(value: object) -> object:
-    """Return ``None`` for what a protocol buffer's JSON has in place of a field that is not set."""
+    """Return ``None`` for a value by which a protocol buffer's JSON stands for an unset field."""
     return None if value in ("", {}, []) else value
 
 
@@ -44,7 +44,7 @@ class _RoomConfig(_Form):
 
 
 class TokenRequest(_Form):
-    """LiveKit's standard request; the server alone chooses all of it but the name."""
+    """LiveKit's standard request; only the name is the client's choice."""
 
     participant_name: Annotated[_Name | None, BeforeValidator(_unset)] = None
     room_config: Annotated[_RoomConfig | None, BeforeValidator(_unset)] = None
@@ -66,20 +66,20 @@ class TokenRequest(_Form):
         """
         fields = json_object(body)
         try:
-            asked = cls.model_validate(fields)
+            request = cls.model_validate(fields)
         except ValidationError as error:
             raise WebError(400, _readable(error.errors()[0])) from None
-        named = asked.room_config.agents if asked.room_config is not None else None
+        named = request.room_config.agents if request.room_config is not None else None
         if any(one.agent_name != agent_name for one in named or ()):
             raise WebError(400, "room_config.agents: this server chooses the agent.")
-        return asked
+        return request
 
 
 def json_object(body: bytes) -> dict[str, Any]:
     """Parse a JSON object; no body is an empty one.
 
     Raises:
-        WebError: It is none.
+        WebError: The body is not a JSON object.
     """
     try:
         return dict(read(body.decode()))
@@ -103,9 +103,9 @@ TokenReply = dict[
 
 
 def token_reply(visitor: Visitor, name: str | None, settings: AppSettings) -> TokenReply:
-    """Make a token with which a visitor joins their room, and no other.
+    """Make a token that lets a visitor join their own room only.
 
-    It names no agent: after a crash of the server a token that does brings a second one.
+    It names no agent: after a crash of the LiveKit server it would dispatch a second one.
 
     Args:
         visitor: The user.

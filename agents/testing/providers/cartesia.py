@@ -31,6 +31,7 @@ class Cartesia:
     def routes(self) -> list[web.RouteDef]:
         """Return what it serves."""
         return [
+            web.get("/voices", self._voices),
             web.get("/tts/websocket", self._speak),
             web.post("/tts/bytes", self._bytes),
             web.get("/stt/turns/websocket", self._listen),
@@ -39,13 +40,19 @@ class Cartesia:
     def _admit(self, request: web.Request, body: dict[str, Any] | None = None) -> None:
         self._progress.request("cartesia", request, request.headers.get("X-API-Key", ""), body)
 
+    async def _voices(self, request: web.Request) -> web.Response:
+        self._admit(request)
+        if "Cartesia-Version" not in request.headers:
+            raise self._progress.refuse("cartesia", "Cartesia-Version is missing")
+        return web.json_response({"data": [], "has_more": False})
+
     async def _bytes(self, request: web.Request) -> web.Response:
         body = await request.json()
         self._admit(request, body)
         try:
-            rate = _checked({**body, "context_id": "bytes"})
+            rate = self._checked({**body, "context_id": "bytes"})
         except Refused as refused:
-            raise self._progress.refuse("cartesia", str(refused)) from None
+            raise self._progress.refuse("cartesia", str(refused), refused.status) from None
         speech = self._progress.speech(body["transcript"])
         return web.Response(body=b"".join(pieces_of(speech, rate)), content_type="audio/pcm")
 
@@ -53,8 +60,7 @@ class Cartesia:
         self._admit(request)
         if "cartesia_version" not in request.query:
             raise self._progress.refuse("cartesia", "cartesia_version is missing")
-        socket = web.WebSocketResponse()
-        await socket.prepare(request)
+        socket = await self._progress.accept("cartesia", request)
         ended: set[str] = set()
         failed: set[str] = set()
         async for message in socket:
@@ -67,13 +73,14 @@ class Cartesia:
                 ended.add(context)
                 continue
             try:
-                rate = _checked(body)
+                rate = self._checked(body)
                 if context in ended:
                     raise Refused(f"context {context} has ended")
             except Refused as refused:
                 self._progress.faults.append(f"cartesia: {refused}")
-                error = {"type": "error", "error": str(refused), "status_code": 400}
+                error = {"type": "error", "error": str(refused), "status_code": refused.status}
                 await socket.send_json({**error, "context_id": context})
+                failed.add(context)
                 continue
             text = body["transcript"]
             if text.strip():
@@ -126,18 +133,39 @@ class Cartesia:
             await socket.send_json(stamps)
         return True
 
+    def _checked(self, body: dict[str, Any]) -> int:
+        """Return the sample rate of a request for speech that the real service would accept."""
+        if unknown := sorted(body.keys() - _MESSAGE):
+            raise Refused(f"unknown key {unknown[0]}")
+        for name in ("context_id", "transcript", "model_id", "voice", "output_format"):
+            if name not in body:
+                raise Refused(f"{name} is missing")
+        if not body["transcript"]:
+            raise Refused("transcript is empty")
+        if not self._progress.names.has_model("cartesia", body["model_id"]):
+            raise Refused(f"no model {body['model_id']} here")
+        voice = body["voice"]
+        if voice.get("mode") == "id" and not self._progress.names.has_voice(
+            "cartesia", voice["id"]
+        ):
+            raise Refused(f"no voice {voice['id']} here", status=404)
+        form = body["output_format"]
+        if (form.get("container"), form.get("encoding")) != ("raw", "pcm_s16le"):
+            raise Refused("only raw pcm_s16le is spoken")
+        return whole_number(
+            {"sample_rate": str(form.get("sample_rate"))}, "sample_rate", 8_000, 48_000
+        )
+
     async def _listen(self, request: web.Request) -> web.WebSocketResponse:
         self._admit(request)
         try:
             if request.query.get("encoding") != "pcm_s16le":
                 raise Refused("only pcm_s16le is understood")
-            detector = SpeechDetector(
-                whole_number(dict(request.query), "sample_rate", 8_000, 48_000)
-            )
+            rate = whole_number(dict(request.query), "sample_rate", 8_000, 48_000)
+            detector = SpeechDetector(rate, self._progress.quiet_s)
         except Refused as refused:
             raise self._progress.refuse("cartesia", str(refused)) from None
-        socket = web.WebSocketResponse()
-        await socket.prepare(request)
+        socket = await self._progress.accept("cartesia", request)
         await socket.send_json(_turn("connected"))
         async for message in socket:
             if message.type == WSMsgType.BINARY:
@@ -169,21 +197,6 @@ class Cartesia:
             return
         for _ in range(utterance.finals):
             await socket.send_json(_turn("turn.end", transcript=utterance.text))
-
-
-def _checked(body: dict[str, Any]) -> int:
-    """Return the sample rate of a request for speech that the real service would accept."""
-    if unknown := sorted(body.keys() - _MESSAGE):
-        raise Refused(f"unknown key {unknown[0]}")
-    for name in ("context_id", "transcript", "model_id", "voice", "output_format"):
-        if name not in body:
-            raise Refused(f"{name} is missing")
-    if not body["transcript"]:
-        raise Refused("transcript is empty")
-    form = body["output_format"]
-    if (form.get("container"), form.get("encoding")) != ("raw", "pcm_s16le"):
-        raise Refused("only raw pcm_s16le is spoken")
-    return whole_number({"sample_rate": str(form.get("sample_rate"))}, "sample_rate", 8_000, 48_000)
 
 
 def _chunk(context: str, sound: bytes) -> dict[str, Any]:

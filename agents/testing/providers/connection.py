@@ -8,14 +8,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 from aiohttp import web
 
+from agents.testing.providers.names import Names
 from agents.testing.providers.script import Provider, Scenario, Speech, Utterance
-from agents.testing.tones import QUIET_S, tone
+from agents.testing.tones import tone
 
 LOUD = 1000
 """The amplitude above which a sample is no silence, of 32,767."""
+
+_MESSAGE_BYTES = 2**24
+"""The longest message over a WebSocket."""
 
 PIECE_S = 0.1
 """The length of one piece of sound that is sent, in seconds."""
@@ -41,19 +46,38 @@ class Asked:
 
 
 class Refused(Exception):
-    """The real service would refuse this request; the message says why."""
+    """The real service would refuse this request; the message says why.
+
+    Args:
+        reason: Why.
+        status: The HTTP status of the refusal.
+    """
+
+    def __init__(self, reason: str, status: int = 400) -> None:
+        super().__init__(reason)
+        self.status = status
 
 
 class Progress:
     """Where a scenario is, what was asked, and what was refused."""
 
-    def __init__(self, scenario: Scenario, key: str | None, second_per_character: float) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        key: str | None,
+        second_per_character: float,
+        names: Names,
+        quiet_s: float,
+    ) -> None:
         self.scenario = scenario
+        self.quiet_s = quiet_s
         self.key = key
+        self.names = names
         self.refuses: dict[Provider, int] = {}
         self.asked: list[Asked] = []
         self.faults: list[str] = []
         self.closing = asyncio.Event()
+        self._sockets: dict[Provider, WeakSet[web.WebSocketResponse]] = {}
         self._second_per_character = second_per_character
         self._heard = self._spoken = 0
 
@@ -72,10 +96,23 @@ class Progress:
         if not key or (self.key is not None and not hmac.compare_digest(key, self.key)):
             raise _error(401, "no such key")
 
-    def refuse(self, provider: Provider, reason: str) -> web.HTTPException:
+    def refuse(self, provider: Provider, reason: str, status: int = 400) -> web.HTTPException:
         """Record what the real service would refuse and return the refusal to be raised."""
         self.faults.append(f"{provider}: {reason}")
-        return _error(400, reason)
+        return _error(status, reason)
+
+    async def accept(self, provider: Provider, request: web.Request) -> web.WebSocketResponse:
+        """Open a WebSocket, which ``break_off`` can close."""
+        socket = web.WebSocketResponse(max_msg_size=_MESSAGE_BYTES)
+        await socket.prepare(request)
+        self._sockets.setdefault(provider, WeakSet()).add(socket)
+        return socket
+
+    async def break_off(self, provider: Provider, code: int) -> None:
+        """Close a provider's WebSockets."""
+        for socket in tuple(self._sockets.get(provider, ())):
+            if not socket.closed:
+                await socket.close(code=code)
 
     def utterance(self) -> Utterance | None:
         """Return what the next stretch of sound says; ``None`` after the last."""
@@ -131,10 +168,12 @@ class SpeechDetector:
 
     Args:
         rate: The sample rate, in hertz.
+        ends_after_s: How much silence ends a stretch, in seconds.
     """
 
-    def __init__(self, rate: int) -> None:
+    def __init__(self, rate: int, ends_after_s: float) -> None:
         self._rate = rate
+        self._ends_after_s = ends_after_s
         self._quiet_s = 0.0
         self.loud = False
 
@@ -151,7 +190,8 @@ class SpeechDetector:
             self._quiet_s, before, self.loud = 0.0, self.loud, True
             return None if before else "began"
         self._quiet_s += len(samples) / self._rate
-        return "ended" if self.loud and self._quiet_s >= QUIET_S - 1e-6 and self.end() else None
+        over = self.loud and self._quiet_s >= self._ends_after_s - 1e-6
+        return "ended" if over and self.end() else None
 
     def end(self) -> bool:
         """End the stretch of sound under way; return whether there was one."""

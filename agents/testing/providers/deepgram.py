@@ -27,7 +27,19 @@ class Deepgram:
 
     def routes(self) -> list[web.RouteDef]:
         """Return what it serves."""
-        return [web.get("/v1/listen", self._listen), web.get("/v2/listen", self._flux)]
+        return [
+            web.get("/v1/projects", self._projects),
+            web.get("/v1/listen", self._listen),
+            web.get("/v2/listen", self._flux),
+        ]
+
+    def _admit(self, request: web.Request) -> None:
+        scheme, _, key = request.headers.get("Authorization", "").partition(" ")
+        self._progress.request("deepgram", request, key if scheme == "Token" else "")
+
+    async def _projects(self, request: web.Request) -> web.Response:
+        self._admit(request)
+        return web.json_response({"projects": []})
 
     async def _listen(self, request: web.Request) -> web.WebSocketResponse:
         return await self._serve(request, _Results(), _LISTEN, ("nova", "base", "enhanced"))
@@ -42,23 +54,25 @@ class Deepgram:
         known: frozenset[str],
         models: tuple[str, ...],
     ) -> web.WebSocketResponse:
-        scheme, _, key = request.headers.get("Authorization", "").partition(" ")
-        self._progress.request("deepgram", request, key if scheme == "Token" else "")
+        self._admit(request)
         query = dict(request.query)
         try:
             if unknown := sorted(query.keys() - known):
                 raise Refused(f"unknown parameter {unknown[0]}")
-            if not query.get("model", "").startswith(models):
-                raise Refused(f"no model {query.get('model')} here")
+            model = query.get("model", "")
+            if not model.startswith(models) or not self._progress.names.has_model(
+                "deepgram", model
+            ):
+                raise Refused(f"no model {model} here")
             if query.get("encoding") != "linear16":
                 raise Refused("only linear16 is understood")
-            if "keyterm" in query and query["model"].startswith(("nova-2", "base", "enhanced")):
+            if "keyterm" in query and model.startswith(("nova-2", "base", "enhanced")):
                 raise Refused("keyterm needs nova-3 or flux")
-            detector = SpeechDetector(whole_number(query, "sample_rate", 8_000, 48_000))
+            rate = whole_number(query, "sample_rate", 8_000, 48_000)
+            detector = SpeechDetector(rate, self._progress.quiet_s)
         except Refused as refused:
             raise self._progress.refuse("deepgram", str(refused)) from None
-        socket = web.WebSocketResponse()
-        await socket.prepare(request)
+        socket = await self._progress.accept("deepgram", request)
         async for message in socket:
             if message.type == WSMsgType.BINARY:
                 try:

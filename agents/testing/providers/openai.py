@@ -73,6 +73,7 @@ class OpenAI:
         return replies[number], number
 
     async def _models(self, request: web.Request) -> web.Response:
+        self._admit(request)
         return web.json_response({"object": "list", "data": []})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
@@ -164,8 +165,7 @@ class OpenAI:
 
     async def _socket(self, request: web.Request) -> web.WebSocketResponse:
         self._admit(request)
-        socket = web.WebSocketResponse()
-        await socket.prepare(request)
+        socket = await self._progress.accept("openai", request)
         async for message in socket:
             body = json.loads(message.data)
             self._admit(request, body)
@@ -207,6 +207,7 @@ class OpenAI:
         sound = form.get("file")
         if not isinstance(sound, web.FileField) or not form.get("model"):
             raise self._progress.refuse("openai", "file and model are needed")
+        self._check_model(form["model"])
         try:
             wave.open(io.BytesIO(sound.file.read())).close()
         except (wave.Error, EOFError):
@@ -217,11 +218,18 @@ class OpenAI:
             await self._progress.closing.wait()
         return web.json_response({"text": utterance.text if utterance is not None else ""})
 
+    def _check_model(self, name: object) -> None:
+        if not self._progress.names.has_model("openai", name):
+            raise self._progress.refuse("openai", f"no model {name} here", status=404)
+
     async def _speak(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self._admit(request, body)
         if not body.get("input") or not body.get("model") or not body.get("voice"):
             raise self._progress.refuse("openai", "input, model and voice are needed")
+        self._check_model(body["model"])
+        if not self._progress.names.has_voice("openai", body["voice"]):
+            raise self._progress.refuse("openai", f"no voice {body['voice']} here")
         speech = self._progress.speech(body["input"])
         await self._progress.pause(speech.delay_s)
         if speech.ends == "error":

@@ -86,8 +86,7 @@ class Realtime:
         self._admit(request, None)
         if not request.query.get("model"):
             raise self._progress.refuse("openai", "model is missing")
-        socket = web.WebSocketResponse(max_msg_size=2**24)
-        await socket.prepare(request)
+        socket = await self._progress.accept("openai", request)
         conversation = _Conversation(self._progress, request, socket, self._answer)
         leave = asyncio.create_task(self._leave(socket))
         try:
@@ -127,7 +126,7 @@ class _Conversation:
         self._items: list[dict[str, Any]] = []
         self._made: set[str] = set()
         self._sent = self._ids = 0
-        self._detector = SpeechDetector(RATE)
+        self._detector = SpeechDetector(RATE, progress.quiet_s)
         self._buffered_s = 0.0
         self._speaking: str | None = None
         self._response: asyncio.Task[None] | None = None

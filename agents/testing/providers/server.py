@@ -10,8 +10,10 @@ from aiohttp import web
 from agents.testing.providers.cartesia import Cartesia
 from agents.testing.providers.connection import Asked, Progress
 from agents.testing.providers.deepgram import Deepgram
+from agents.testing.providers.names import Names
 from agents.testing.providers.openai import OpenAI
 from agents.testing.providers.script import Answer, Provider, Scenario, Speech, Utterance
+from agents.testing.tones import QUIET_S
 
 
 class Providers:
@@ -27,6 +29,10 @@ class Providers:
         speaks: How texts are spoken, in their order; plainly after the last.
         key: The only key that is accepted; any without it.
         second_per_character: The length of plain speech, in seconds for each character.
+        models: Models of speech that are accepted beside the services' usual ones.
+        voices: Voices that are accepted beside OpenAI's, and the plugin's default one of Cartesia.
+        quiet_s: How much silence ends an utterance, in seconds. A busy machine makes gaps in a
+            room's audio: where sound comes through a room, give more than the default.
     """
 
     def __init__(
@@ -37,6 +43,9 @@ class Providers:
         speaks: Iterable[Speech] = (),
         key: str | None = None,
         second_per_character: float = 0.06,
+        models: Iterable[str] = (),
+        voices: Iterable[str] = (),
+        quiet_s: float = QUIET_S,
     ) -> None:
         self._reply = replies if callable(replies) else None
         scenario = Scenario(
@@ -44,7 +53,9 @@ class Providers:
             hears=tuple(Utterance.model_validate(one) for one in hears),
             speaks=tuple(speaks),
         )
-        self._progress = Progress(scenario, key, second_per_character)
+        self._progress = Progress(
+            scenario, key, second_per_character, Names(models, voices), quiet_s
+        )
         self.port = 0
 
     @classmethod
@@ -85,6 +96,15 @@ class Providers:
     def refuses(self) -> dict[Provider, int]:
         """Providers that refuse every new request, each with the status of the refusal."""
         return self._progress.refuses
+
+    async def break_off(self, provider: Provider, code: int = 1011) -> None:
+        """Close a provider's open WebSockets now. New ones are accepted unless ``refuses`` names it.
+
+        Args:
+            provider: The provider.
+            code: The code they are closed with.
+        """
+        await self._progress.break_off(provider, code)
 
     @property
     def url(self) -> str:

@@ -237,7 +237,7 @@ def test_one_wrong_noun_is_one_fault_and_two_wrong_kinds_are_two() -> None:
 
 
 def test_a_page_is_declared_in_one_way() -> None:
-    with pytest.raises(AppFaults, match="page: makes what roles would: leave out one or the other"):
+    with pytest.raises(AppFaults, match="page: replaces roles: give only one of them"):
         App(**{**GIVEN, "page": lambda: None, "roles": {"user": (Borrow,)}})
 
 

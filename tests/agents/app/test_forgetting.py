@@ -278,7 +278,7 @@ async def test_a_conversation_whose_state_is_erased_ends_with_a_true_sentence(
         note = await new_state(APP, store, None, "terminal")
         await note.apply(Write(text="ring twice", author=SECRET), actor="desk")
         call = APP.call(note)
-        front = PlainConsole(APP, call, said, to_go_on="desk console")
+        front = PlainConsole(APP, call, said, resume_command="desk console")
         lines = Typing(
             f"I am {SECRET}", f"Still {SECRET}", erase=partial(forgotten, APP, url, note.state_id)
         )
@@ -309,7 +309,7 @@ async def test_a_user_who_says_nothing_is_told_that_their_state_was_erased(
         talk = ConsoleConversation(
             call,
             ScriptedLLM([says("Hello.")]),
-            PlainConsole(APP, call, said, to_go_on="desk console"),
+            PlainConsole(APP, call, said, resume_command="desk console"),
             Silent(erase=partial(forgotten, APP, url, note.state_id)),
             typed=True,
             store=store,
@@ -337,7 +337,7 @@ async def test_a_conversation_whose_state_another_process_takes_says_so(
         talk = ConsoleConversation(
             call,
             ScriptedLLM([says("Hello."), says("I see."), says("And then?")]),
-            PlainConsole(APP, call, said, to_go_on="desk console"),
+            PlainConsole(APP, call, said, resume_command="desk console"),
             Typing("One", "Two", erase=take),
             typed=True,
             store=store,

@@ -113,7 +113,7 @@ async def test_a_full_disk_ends_the_recording_and_leaves_a_readable_file(
     recorded.speaks()
     recorded.pauses()
     recorded.call.understood("hello", secret=False)
-    await recorded.call._wait()
+    await recorded.call._wait_for_write()
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
@@ -123,7 +123,7 @@ async def test_a_full_disk_ends_the_recording_and_leaves_a_readable_file(
         recorded.speaks()
         recorded.pauses()
         recorded.call.understood("hello again", secret=False)
-        await recorded.call._wait()
+        await recorded.call._wait_for_write()
         recorded.speaks()
         await recorded.call.aclose()
     assert recorded.loud_seconds()[0] == [0]
@@ -136,7 +136,7 @@ async def test_an_interrupted_process_leaves_what_was_written(recorded: Recorded
     recorded.pauses()
     recorded.call.understood("hello", secret=False)
     recorded.speaks()
-    await recorded.call._wait()
+    await recorded.call._wait_for_write()
     assert recorded.loud_seconds()[0] == [0]
     await recorded.call.delete()
 
@@ -166,4 +166,4 @@ def test_a_folder_that_cannot_be_made_means_no_recording(
 ) -> None:
     (tmp_path / "file").write_text("")
     assert Recordings(tmp_path / "file", "house").begin("abcd-efgh-jkmn") is None
-    assert "call is not recorded" in caplog.text
+    assert "call not recorded" in caplog.text

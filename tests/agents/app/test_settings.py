@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.app.setting_values import NO_REALTIME_AUDIO
 from agents.app.settings import SettingsFaults
 from bella_vista.settings import Settings
 
@@ -73,6 +74,20 @@ def test_an_invalid_time_is_refused(time: str) -> None:
 def test_a_model_that_is_not_there_is_refused(model: str) -> None:
     with pytest.raises(SettingsFaults, match="--model"):
         Settings.read(model=model)
+
+
+def test_audio_of_a_realtime_model_is_refused_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for value in ("on", "true", "1"):
+        monkeypatch.setenv("BELLA_VISTA_REALTIME_AUDIO", value)
+        with pytest.raises(SettingsFaults) as caught:
+            Settings.read(model="openai-realtime")
+        assert f"BELLA_VISTA_REALTIME_AUDIO: {NO_REALTIME_AUDIO}" in caught.value.faults
+
+    monkeypatch.setenv("BELLA_VISTA_REALTIME_AUDIO", "off")
+    assert Settings.read().realtime_audio is False
+    assert Settings.unknown() == ()
 
 
 def test_a_file_that_is_no_text_is_one_fault(tmp_path: Path) -> None:

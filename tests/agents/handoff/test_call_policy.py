@@ -152,3 +152,5 @@ def test_one_name_without_its_comma_is_refused() -> None:
 
     with pytest.raises(ValueError, match="^digest is not a tuple of field names: 'name'$"):
         CallPolicy[Booking, None](digest=wrong)
+    with pytest.raises(ValueError, match="^backchannels is not a tuple of words: 'name'$"):
+        CallPolicy[Booking, None](backchannels=wrong)

@@ -46,7 +46,7 @@ def faults(
 
 def test_a_handoff_to_an_unknown_agent_is_a_fault() -> None:
     assert "reception -> sauna: 'sauna' is not an agent" in faults(
-        TO_BAR, Handoff("reception", "sauna", when="")
+        TO_BAR, Handoff("reception", "sauna", when="At once.")
     )
 
 
@@ -59,10 +59,14 @@ def test_a_handoff_to_an_unknown_agent_is_a_fault() -> None:
         ((Reception, Bar), TO_BAR, "handoffs is not a tuple: Handoff(source='reception'"),
         ((Reception, Bar), (("reception", "bar"),), "handoffs takes Handoff(...), with the names"),
         ((Reception, Bar), (Handoff,), "handoffs takes Handoff(...), with the names"),
-        ((Reception, Bar), (Handoff(Reception, Bar, when=""),), "handoffs takes Handoff(...)"),  # type: ignore[arg-type]
         (
             (Reception, Bar),
-            (Handoff("reception", "bar", when="", carry="last"),),  # type: ignore[arg-type]
+            (Handoff(Reception, Bar, when="At once."),),  # type: ignore[arg-type]
+            "handoffs takes Handoff(...)",
+        ),
+        (
+            (Reception, Bar),
+            (Handoff("reception", "bar", when="At once.", carry="last"),),  # type: ignore[arg-type]
             "reception -> bar: its carry is not a function: 'last'",
         ),
     ],
@@ -92,16 +96,24 @@ def test_an_unreachable_agent_is_a_fault() -> None:
 
 
 def test_a_handoff_to_itself_and_one_declared_twice_are_faults() -> None:
-    found = faults(TO_BAR, TO_BAR, Handoff("bar", "bar", when=""))
+    found = faults(TO_BAR, TO_BAR, Handoff("bar", "bar", when="At once."))
 
     assert "reception -> bar: declared twice" in found
     assert "bar -> bar: an agent cannot hand over to itself" in found
 
 
+def test_a_handoff_that_does_not_tell_the_model_when_is_a_fault() -> None:
+    assert faults(Handoff("reception", "bar", when=" ")) == (
+        "reception -> bar: its when is empty: tell the model when to hand over",
+    )
+
+
 def test_a_condition_its_voice_cannot_bring_about_is_a_fault() -> None:
     found = faults(
         TO_BAR,
-        Handoff("bar", "reception", when="", condition=can_go_out, satisfied_by=(AddNights,)),
+        Handoff(
+            "bar", "reception", when="At once.", condition=can_go_out, satisfied_by=(AddNights,)
+        ),
     )
 
     assert found == (
@@ -110,7 +122,7 @@ def test_a_condition_its_voice_cannot_bring_about_is_a_fault() -> None:
 
 
 def test_a_condition_without_a_way_to_satisfy_it_is_a_fault() -> None:
-    found = faults(Handoff("reception", "bar", when="", condition=can_go_out))
+    found = faults(Handoff("reception", "bar", when="At once.", condition=can_go_out))
 
     assert found == ("reception -> bar: it has a condition and no satisfied_by",)
 
@@ -124,7 +136,7 @@ def test_a_voice_that_cannot_open_is_a_fault() -> None:
     class Sauna(Agent[Stay, None]):
         name = "sauna"
 
-    assert faults(Handoff("reception", "sauna", when=""), agents=(Reception, Sauna)) == (
+    assert faults(Handoff("reception", "sauna", when="At once."), agents=(Reception, Sauna)) == (
         "Sauna has no prompt",
         "Sauna has no opening",
     )
@@ -267,7 +279,9 @@ def test_something_offered_that_is_no_tool_is_a_fault(given: Any, shown: str) ->
 
 def test_one_tool_without_its_comma_is_a_fault_and_no_riddle() -> None:
     without_comma: Any = AddNights
-    handoff = Handoff("reception", "bar", when="", condition=can_go_out, satisfied_by=without_comma)
+    handoff = Handoff(
+        "reception", "bar", when="At once.", condition=can_go_out, satisfied_by=without_comma
+    )
 
     assert faults_of_sauna(offers=without_comma) == (
         "Sauna: offers is not a tuple of tools: add_nights",
@@ -285,7 +299,7 @@ def test_one_tool_without_its_comma_is_a_fault_and_no_riddle() -> None:
     ],
 )
 def test_a_condition_is_satisfied_by_tools_and_not_by_their_names(given: Any, told: str) -> None:
-    handoff = Handoff("reception", "bar", when="", condition=can_go_out, satisfied_by=given)
+    handoff = Handoff("reception", "bar", when="At once.", condition=can_go_out, satisfied_by=given)
 
     assert faults(handoff) == (f"reception -> bar: satisfied_by {told}",)
 
@@ -325,7 +339,7 @@ def test_a_voice_may_wait_for_the_answer_to_what_another_did() -> None:
 
 
 def test_every_fault_is_listed_at_once() -> None:
-    assert len(faults(Handoff("x", "y", when=""), agents=(Reception, Concierge, Bar))) == 4
+    assert len(faults(Handoff("x", "y", when="At once."), agents=(Reception, Concierge, Bar))) == 4
     assert len(faults(TO_BAR, TO_BAR, agents=(Reception, Bar, sauna(3, named("a b"))))) == 4
 
 
@@ -341,7 +355,7 @@ def test_the_pictures_show_every_voice_and_every_condition() -> None:
 
 def test_the_message_lists_all_faults() -> None:
     with pytest.raises(GraphError) as caught:
-        Graph((Reception,), (Handoff("reception", "reception", when=""),), start="bar")
+        Graph((Reception,), (Handoff("reception", "reception", when="At once."),), start="bar")
 
     assert str(caught.value) == "\n".join(caught.value.faults)
     assert str(caught.value).startswith(

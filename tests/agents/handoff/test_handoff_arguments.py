@@ -231,7 +231,7 @@ def test_the_model_reads_them_as_a_tools_arguments() -> None:
 
 @pytest.mark.parametrize("wrong", [Wish(drink="beer"), dict, "Wish"])
 def test_arguments_that_are_no_model_are_a_fault(wrong: Any) -> None:
-    handoff: Handoff[Stay] = Handoff("reception", "bar", when="", arguments=wrong)
+    handoff: Handoff[Stay] = Handoff("reception", "bar", when="At once.", arguments=wrong)
 
     with pytest.raises(GraphError) as caught:
         Graph((Reception, Bar), (handoff,), start="reception")

@@ -342,19 +342,21 @@ def faults(*handoffs: Handoff[Stay], agents: Any = (Reception, Bar)) -> tuple[st
 def test_a_way_back_that_can_never_be_taken_is_a_fault() -> None:
     to_bar: Handoff[Stay] = Handoff("reception", "bar", when="When thirsty.")
     back: Handoff[Stay] = Handoff("reception", BACK, when="When done.")
-    guarded: Handoff[Stay] = Handoff("bar", BACK, when="", condition=can_go_out)
+    guarded: Handoff[Stay] = Handoff("bar", BACK, when="At once.", condition=can_go_out)
 
     assert faults(to_bar, back) == ("reception -> back: no handoff leads to reception",)
-    assert faults(to_bar, Handoff("bar", BACK, when=""), Handoff("bar", BACK, when="")) == (
-        "bar -> back: declared twice",
-    )
+    assert faults(
+        to_bar, Handoff("bar", BACK, when="At once."), Handoff("bar", BACK, when="At once.")
+    ) == ("bar -> back: declared twice",)
     assert faults(to_bar, guarded) == ("bar -> back: it has a condition and no satisfied_by",)
 
 
 def test_a_way_back_makes_no_agent_reachable() -> None:
     unreachable: Handoff[Stay] = Handoff("bar", "reception", when="For a room.")
 
-    assert faults(unreachable, Handoff("reception", BACK, when="")) == ("bar is unreachable",)
+    assert faults(unreachable, Handoff("reception", BACK, when="At once.")) == (
+        "bar is unreachable",
+    )
 
 
 def test_no_agent_is_called_back() -> None:

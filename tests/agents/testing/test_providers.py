@@ -207,6 +207,7 @@ async def test_a_recording_is_transcribed() -> None:
         ("/v1/listen", "model=nova-3&encoding=linear16&sample_rate=7", "sample_rate"),
         ("/v1/listen", "model=nova-3&encoding=opus&sample_rate=16000", "linear16"),
         ("/v1/listen", "model=flux-general-en&encoding=linear16&sample_rate=16000", "no model"),
+        ("/v1/listen", "model=nova-99&encoding=linear16&sample_rate=16000", "no model nova-99"),
         ("/v1/listen", "model=nova-3&encoding=linear16&sample_rate=16000&nmae=1", "nmae"),
         ("/v2/listen", "model=nova-3&encoding=linear16&sample_rate=16000", "no model"),
     ],
@@ -220,6 +221,20 @@ async def test_what_deepgram_would_refuse_is_refused(path: str, query: str, reas
     assert answer.status == 400
     assert reason in text
     assert server.faults == [f"deepgram: {text}"]
+
+
+async def test_models_and_voices_that_are_added_are_accepted() -> None:
+    body = {"model": "tts-99", "voice": "of our own", "input": "Good evening."}
+    headers = {"Authorization": f"Bearer {KEY}"}
+    statuses = []
+    for models, voices in (((), ()), (["tts-99"], ()), (["tts-99"], ["of our own"])):
+        server = Providers(models=models, voices=voices)
+        async with server.running(), aiohttp.ClientSession() as http:
+            address = f"{server.openai_url}/audio/speech"
+            async with http.post(address, json=body, headers=headers) as answer:
+                statuses.append(answer.status)
+
+    assert statuses == [404, 400, 200]
 
 
 @pytest.mark.parametrize(
@@ -373,7 +388,7 @@ async def test_the_realtime_api_refuses_what_the_service_refuses(
     ("path", "body"),
     [
         ("chat/completions", {"model": "m", "messages": [], "stream": True}),
-        ("audio/speech", {"model": "m", "input": "Good evening.", "voice": "ash"}),
+        ("audio/speech", {"model": "tts-1", "input": "Good evening.", "voice": "ash"}),
     ],
 )
 async def test_a_delay_ends_when_the_stand_in_closes(path: str, body: dict[str, Any]) -> None:

@@ -262,13 +262,22 @@ async def test_arguments_of_a_handoff_that_do_not_fit_are_refused_as_a_tools_are
 @pytest.mark.parametrize(
     ("text", "faults"),
     [
-        ("- say: [", ["rules.yaml: while parsing"]),
+        ("- say: [", ["rules.yaml:2: "]),
         ("reception: Hello", ["reception: has to be a list"]),
         (
-            "reception: [{pattern: '(', say: a}, {calls: [{name: b}]}, {pattern: c}, {saay: d}]",
-            ["reception.0.pattern", "reception.1", "reception.2", "reception.3.saay"],
+            "reception:\n- {pattern: '(', say: a}\n- {calls: [{name: b}]}\n- pattern: c\n- saay: d",
+            [
+                "rules.yaml:2: reception 1 pattern: has to be a valid regular expression",
+                "rules.yaml:3: reception 2: a rule without a pattern says something",
+                "rules.yaml:4: reception 3: a rule says or calls something",
+                "rules.yaml:5: reception 4 saay: there is no such field here",
+            ],
         ),
-        ("reception: [{pattern: a, refused: b, say: c}]", ["a pattern or refused, not both"]),
+        ("reception: [{say: a}]\nreception: [{say: b}]", ['rules.yaml:2: "reception"']),
+        (
+            "reception: [{pattern: a, refused: b, say: c}]",
+            ["rules.yaml:1: reception 1: a rule has a pattern or refused, not both"],
+        ),
     ],
 )
 def test_faulty_rules_are_refused_with_every_place(

@@ -1,7 +1,6 @@
 """Strict JSON: what two parsers could read differently is refused."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -74,22 +73,19 @@ def test_a_payload_that_is_not_one_strict_object_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 8_000, "[" * 100_000, '{"a":' * 20_000, '{"a":' + "[" * 201 + "]" * 201 + "}"]
+    "text",
+    [
+        "[" * 8_000,
+        "[" * 10_000_000,
+        '{"a":' * 2_000_000,
+        '{"a":' + "[" * 201 + "]" * 201 + "}",
+        '{"a":' + '"\\"' * 2_000_000,
+    ],
 )
-def test_deep_nesting_is_refused_at_once(text: str) -> None:
-    start = time.thread_time()
+def test_text_made_to_be_costly_is_refused(text: str) -> None:
+    # A parser whose time grows faster than the text would not end within a test's time limit.
     with pytest.raises(BadJson):
         read(text)
-
-    assert time.thread_time() - start < 0.005
-
-
-def test_many_quotes_and_backslashes_cost_no_more_than_their_length() -> None:
-    start = time.thread_time()
-    with pytest.raises(BadJson):
-        read('{"a":' + '"\\"' * 2_700)
-
-    assert time.thread_time() - start < 0.005
 
 
 JSON = st.recursive(

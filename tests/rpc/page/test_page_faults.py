@@ -36,7 +36,7 @@ INTERNAL = {
     "type": "internal",
     "reason": "internal",
     "facts": {},
-    "detail": "Something went wrong inside. Ask once more with the same key, then look at the state.",
+    "detail": "Something went wrong inside. Send the same request again, with its idempotency key if it had one, and then look at the state.",
     "retryable": True,
 }
 

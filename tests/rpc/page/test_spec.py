@@ -59,6 +59,14 @@ class Nameless(RepairCommand):
         ),
         ({"methods": (replace(SPEC.methods[0], name="say"),)}, "more than one method 'say'"),
         (
+            {"methods": (replace(SPEC.methods[0], name="get hours"),)},
+            "The method 'get hours' is not lower snake case",
+        ),
+        (
+            {"methods": (replace(SPEC.methods[0], name="car."),)},
+            "The method 'car.' is not lower snake case",
+        ),
+        (
             {"methods": (replace(SPEC.methods[0], roles=("guest",)),)},
             "The method 'get_hours' is for 'guest', which is not in roles",
         ),

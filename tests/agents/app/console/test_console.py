@@ -158,5 +158,5 @@ async def test_a_closed_output_ends_the_call(after: int) -> None:
     talk = ConsoleConversation(restaurant(), ScriptedLLM(EVENING), front, lines, typed=False)
 
     assert await talk.run() == "user_left"
-    assert isinstance(talk.unheard, BrokenPipeError)
+    assert isinstance(talk.output_error, BrokenPipeError)
     assert front.told == after + 1

@@ -23,7 +23,7 @@ async def shown(width: int) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=True, color_system=None)
     screen = Screen(
-        APP, restaurant(AddItem(name="Tiramisu")), console, to_go_on="again --order an-order"
+        APP, restaurant(AddItem(name="Tiramisu")), console, resume_command="again --order an-order"
     )
     screen.opens()
     screen.typed("my card is 4111 1111 1111 1111")
@@ -67,7 +67,9 @@ async def test_a_guest_sees_their_redacted_words() -> None:
 
 def test_a_transcript_names_the_speaker_of_each_line_and_ends_with_the_order() -> None:
     out = io.StringIO()
-    transcript = PlainConsole(APP, restaurant(AddItem(name="Tiramisu")), out, to_go_on="again")
+    transcript = PlainConsole(
+        APP, restaurant(AddItem(name="Tiramisu")), out, resume_command="again"
+    )
 
     for event in TURN:
         transcript.tell(event)
@@ -91,7 +93,7 @@ def test_a_transcript_names_the_speaker_of_each_line_and_ends_with_the_order() -
 
 def test_a_voice_cannot_steer_the_terminal() -> None:
     out = io.StringIO()
-    transcript = PlainConsole(APP, restaurant(), out, to_go_on="again")
+    transcript = PlainConsole(APP, restaurant(), out, resume_command="again")
 
     transcript.tell(Said(1, "greeter", "\x1b[2Jgone\x07"))
 

@@ -131,7 +131,7 @@ async def test_a_worker_waits_longer_for_the_processes_that_it_sees_alive(
         pool=SimpleNamespace(processes=[SimpleNamespace(running_job=job)]),
     )
     stop: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-    run = lifecycle._Run(cast(Any, worker), cast(api.LiveKitAPI, server), stop)
+    run = lifecycle._WorkerRun(cast(Any, worker), cast(api.LiveKitAPI, server), stop)
 
     await run._recover_lost_calls()
 

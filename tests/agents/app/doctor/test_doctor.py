@@ -9,7 +9,9 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import livekit.plugins
@@ -23,8 +25,11 @@ from agents.app.doctor.findings import Finding, Severity
 from agents.app.doctor.models import check_models, check_speech
 from agents.app.doctor.ports import check_ports
 from agents.app.doctor.server import check_server
+from agents.app.doctor.speech_keys import check_speech_keys
+from agents.app.setting_values import NO_REALTIME_AUDIO
 from agents.app.settings import AppSettings
 from agents.app.web.staff import hash_password
+from agents.testing.providers import Providers
 from bella_vista.app import APP
 from bella_vista.settings import Settings
 from tests.commands import main
@@ -158,6 +163,22 @@ def test_nothing_that_depends_on_an_invalid_setting_is_checked(
     ]
 
 
+@pytest.mark.parametrize("command", ["doctor", "start"])
+def test_audio_of_a_realtime_model_stops_the_start_with_the_reason(
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+) -> None:
+    monkeypatch.setenv("BELLA_VISTA_REALTIME_AUDIO", "on")
+    with pytest.raises(SystemExit) as left:
+        main([command])
+
+    written = capsys.readouterr()
+    assert left.value.code == (1 if command == "doctor" else 2)
+    assert f"BELLA_VISTA_REALTIME_AUDIO: {NO_REALTIME_AUDIO}" in written.out + written.err
+
+
 async def test_a_server_that_is_away_is_a_fault(livekit: LiveKit) -> None:
     found = await check_server(serving(livekit, LIVEKIT_URL=f"ws://127.0.0.1:{free_port()}"))
 
@@ -285,6 +306,104 @@ def test_whether_calls_can_be_spoken_is_told(
     assert found.mark is mark
     assert says in found.found
     assert KEY not in found.found
+
+
+def speech_at(url: str, key: str, **given: str) -> AppSettings:
+    """Return the settings of speech at a server on this machine, with the same key everywhere."""
+    keys = {f"{name}_API_KEY": key for name in ("DEEPGRAM", "CARTESIA", "OPENAI")}
+    servers = {"stt_base_url": url, "tts_base_url": url, "OPENAI_BASE_URL": f"{url}/v1"}
+    return Settings.model_validate({**keys, **servers, **given})
+
+
+FALLBACKS = {"stt_fallback": "openai", "tts_fallback": "openai"}
+BY_OPENAI = {"stt": "openai", "tts": "openai"}
+
+
+async def test_the_providers_of_speech_are_asked_whether_they_accept_their_keys() -> None:
+    about = ["STT", "STT fallback", "TTS", "TTS fallback"]
+    async with Providers(key=KEY).running() as server:
+        right = await check_speech_keys(speech_at(server.url, KEY, **FALLBACKS))
+        wrong = await check_speech_keys(speech_at(server.url, OTHER_SECRET, **FALLBACKS))
+
+    assert [(one.mark, one.about) for one in right] == [(Severity.OK, one) for one in about]
+    assert [(one.mark, one.about) for one in wrong] == [(Severity.FAULT, one) for one in about]
+    assert f"{server.url} rejects the key: set a valid one in DEEPGRAM_API_KEY" in wrong[0].found
+    assert f"{server.url} rejects the key: set a valid one in CARTESIA_API_KEY" in wrong[2].found
+    assert [one.path for one in server.asked[:4]] == [
+        *("/v1/projects", "/v1/models", "/voices", "/v1/models"),
+    ]
+    assert server.faults == []
+    assert not any(secret in str([*right, *wrong]) for secret in (KEY, OTHER_SECRET))
+
+
+async def test_openais_models_of_speech_are_looked_for() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"data": [{"id": "gpt-4o-mini-tts"}]})
+
+    async with serves(answer) as url:
+        given = {**BY_OPENAI, "stt_base_url": f"{url}/v1", "tts_base_url": f"{url}/v1"}
+        heard, spoken = await check_speech_keys(speech_at(url, KEY, **given))
+
+    assert heard.mark is Severity.FAULT
+    assert "has no model gpt-4o-mini-transcribe: set BELLA_VISTA_STT_MODEL" in heard.found
+    assert spoken.mark is Severity.OK
+
+
+async def test_a_provider_of_speech_that_does_not_say_is_no_fault_and_one_that_is_away_is() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(status=403 if request.path == "/voices" else 404)
+
+    async with serves(answer) as url:
+        unsaid = await check_speech_keys(speech_at(url, KEY))
+    away = await check_speech_keys(speech_at(f"http://127.0.0.1:{free_port()}", KEY))
+
+    assert [one.mark for one in unsaid] == [Severity.WARNING] * 2
+    assert "(404)" in unsaid[0].found
+    assert "(403)" in unsaid[1].found
+    assert [one.mark for one in away] == [Severity.FAULT] * 2
+    assert all("does not answer" in one.found for one in away)
+
+
+async def test_local_speech_and_rooms_without_speech_ask_no_provider() -> None:
+    assert await check_speech_keys(Settings.model_validate({"stt": "none", "tts": "none"})) == []
+    assert await check_speech_keys(Settings.model_validate({"stt": "local", "tts": "local"})) == []
+
+
+def test_the_doctor_tells_of_a_key_for_speech_that_is_not_accepted(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with refusing() as url:
+        for name in ("BELLA_VISTA_STT_BASE_URL", "BELLA_VISTA_TTS_BASE_URL"):
+            monkeypatch.setenv(name, url)
+        for name in ("DEEPGRAM_API_KEY", "CARTESIA_API_KEY"):
+            monkeypatch.setenv(name, KEY)
+        code, lines = run(capsys)
+
+    assert code == 1
+    assert marks(lines)["speech"] == "ok"
+    assert (marks(lines)["STT"], marks(lines)["TTS"]) == ("fault", "fault")
+    assert KEY not in "".join(lines)
+
+
+@contextmanager
+def refusing() -> Iterator[str]:
+    """Serve 401 to every request, from a thread."""
+
+    class Refuses(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(401, f"no such key: {KEY}")
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 SPEECH = {"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY}
@@ -447,7 +566,7 @@ async def test_a_disk_that_is_nearly_full_is_warned_of(
     url = f"sqlite:///{tmp_path}/orders.db"
     async with open_store(url, "somebody") as store:
         await store.list(1)
-    monkeypatch.setattr(database_module, "LITTLE_ROOM", 1 << 62)
+    monkeypatch.setattr(database_module, "LOW_DISK_SPACE", 1 << 62)
 
     assert (await check_database_access(APP, Settings(database=url), None)).mark is Severity.WARNING
 

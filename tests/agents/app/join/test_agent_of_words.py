@@ -80,7 +80,7 @@ async def test_words_are_told_in_the_order_in_which_they_began(
     client = RoomClient("note", "desk", told.append)
     first, second = Reader("One moment."), Reader("Here you are.")
     for reader in (first, second):
-        client._opened(cast("rtc.TextStreamReader", reader), "agent")
+        client._on_stream(cast("rtc.TextStreamReader", reader), "agent")
 
     second.whole.set()
     await asyncio.sleep(0)

@@ -85,6 +85,17 @@ async def test_a_call_that_is_refused_says_so_and_fails(livekit: LiveKit, room_n
     assert json.loads(data)["reason"] == "not_on_menu"
 
 
+async def test_a_method_that_is_not_there_is_looked_up_in_the_schema(
+    livekit: LiveKit, room_name: str
+) -> None:
+    async with played_agent(livekit, room_name):
+        done = await guest(livekit, "--room", room_name, "--rpc", "get_oder_state", "{}")
+
+    assert (done.code, done.out) == (1, ""), done.err
+    assert done.err.startswith("1400 ")
+    assert "schema rpc` lists them" in done.err
+
+
 async def test_another_guests_call_answers_as_it_answers_strangers(
     livekit: LiveKit, room_name: str
 ) -> None:

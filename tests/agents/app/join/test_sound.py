@@ -80,7 +80,7 @@ def test_a_file_of_floating_point_numbers_is_refused(tmp_path: Path) -> None:
 def test_what_holds_nothing_to_say_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is silent"):
         read_utterances(wav(tmp_path / "silent.wav", quiet(2)))
-    with pytest.raises(InputError, match="holds no sound"):
+    with pytest.raises(InputError, match="holds no audio"):
         read_utterances(wav(tmp_path / "empty.wav", b""))
     with pytest.raises(InputError, match=r"nowhere\.wav: cannot be read: No such file"):
         read_utterances(tmp_path / "nowhere.wav")

@@ -80,7 +80,7 @@ def test_without_a_program_a_word_is_not_heard_and_the_log_says_so(
     assert "margheritas" not in made.dictionary.read_text()
     assert "margheritas" not in made.by_kind["open"].read_text()
     assert "a diavola" not in made.by_kind["open"].read_text()
-    assert "2 words have no pronunciation" in caplog.text
+    assert "words without a pronunciation are not recognised: 2" in caplog.text
 
 
 @pytest.mark.processes

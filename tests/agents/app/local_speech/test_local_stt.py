@@ -387,4 +387,4 @@ async def test_a_meaning_that_fails_is_the_words(
         assert heard(await ear.flushed()) == "yes please"
     await stt.aclose()
 
-    assert "rooms.meaning failed" in caplog.text
+    assert "using the default: rooms.meaning" in caplog.text

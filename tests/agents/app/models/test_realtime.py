@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from agents.app.doctor.models import check_speech
 from agents.app.models.openai import openai_model
 from agents.app.models.realtime import RealtimeLLM, aligned
-from agents.app.models.speech_settings import HEARS_CARDS, stt_provider
+from agents.app.models.speech_settings import REALTIME_NOTE, stt_provider
 from agents.app.settings import settings_of
 from agents.handoff import why_model_failed
 from agents.testing.providers import Answer, Providers, calls, says
@@ -127,7 +127,7 @@ def test_doctor_says_that_card_numbers_reach_the_provider() -> None:
     heard = form(model="openai-realtime", **given)
     read = form(model="openai-realtime", stt="openai", **given)
 
-    assert [one.found for one in check_speech(heard) if one.about == "privacy"] == [HEARS_CARDS]
+    assert [one.found for one in check_speech(heard) if one.about == "privacy"] == [REALTIME_NOTE]
     assert not [one for one in check_speech(read) if one.about == "privacy"]
     assert stt_provider(form(model="openai", **given)) is None
 

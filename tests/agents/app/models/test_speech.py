@@ -14,15 +14,23 @@ from typing import Any
 import aiohttp
 import pytest
 from livekit import rtc
+from livekit.agents import APIConnectOptions, APIError, JobExecutorType, JobProcess
 from livekit.agents.voice.io import AudioInput
 
 from agents.app import importing
 from agents.app.declaration import AppFaults
 from agents.app.local_speech import language_models as language_models_module
-from agents.app.local_speech import voices
+from agents.app.local_speech import recognizer, voices
+from agents.app.local_speech.language_models import LanguageModels
 from agents.app.local_speech.local_stt import LocalSTT
-from agents.app.models.speech import SpeechModels, language_models_of, speech_models
+from agents.app.models.speech import (
+    SpeechModels,
+    language_models_of,
+    load_recognizer,
+    speech_models,
+)
 from agents.app.models.speech_settings import (
+    local_speech_faults,
     missing_for_speech,
     speech_faults,
     uses_local,
@@ -30,6 +38,7 @@ from agents.app.models.speech_settings import (
     worker_settings,
 )
 from agents.app.parts import Rooms
+from agents.app.rooms import job
 from agents.app.settings import SettingsFaults
 from agents.handoff import Event, Heard, Said, YourTurn, start_speech, stop
 from agents.testing import Loudspeaker, ScriptedLLM, line, says, silence
@@ -195,7 +204,7 @@ def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPa
 
     assert caught.value.faults == (
         "BELLA_VISTA_STT_FALLBACK: is the first provider already",
-        "DEEPGRAM_API_KEY: holds characters that no key has",
+        "DEEPGRAM_API_KEY: holds characters that no key has: copy the key again",
         "CARTESIA_API_KEY: is not set, but cartesia is configured",
         "OPENAI_API_KEY: is not set, but openai is configured",
         "BELLA_VISTA_TTS_VOICES: there is no agent barista: there are greeter, order_taker,"
@@ -368,6 +377,120 @@ async def test_a_wrong_key_leaves_words(
 
     assert said(events)[0] == "Good evening."
     assert KEY not in caplog.text
+    why = "the key was not accepted (401): check"
+    assert explained(caplog) == {
+        f"speech-to-text provider failed: deepgram: {why} DEEPGRAM_API_KEY",
+        f"text-to-speech provider failed: cartesia: {why} CARTESIA_API_KEY",
+    }
+
+
+def explained(caplog: pytest.LogCaptureFixture) -> set[str]:
+    """Return what the log says about providers; each line is there once."""
+    ours = [one for one in caplog.records if one.name == "agents.app.models.speech_failures"]
+    lines = [one.getMessage() for one in ours]
+    assert len(lines) == len(set(lines))
+    return set(lines)
+
+
+NO_SUCH = "there is no such model or address (404): check BELLA_VISTA"
+REJECTED = "it rejected the request (400): check BELLA_VISTA"
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"TTS_VOICE": "canary"}, f"text-to-speech provider failed: cartesia: {NO_SUCH}_TTS_VOICE"),
+        (
+            {"TTS_MODEL": "canary"},
+            f"text-to-speech provider failed: cartesia: {REJECTED}_TTS_MODEL",
+        ),
+        (
+            {"STT_MODEL": "canary"},
+            "speech-to-text provider failed: deepgram: " + REJECTED + "_STT_MODEL",
+        ),
+        (
+            {"TTS": "openai", "TTS_VOICE": "canary"},
+            f"text-to-speech provider failed: openai: {REJECTED}_TTS_VOICE",
+        ),
+        (
+            {"TTS": "openai", "TTS_MODEL": "canary"},
+            f"text-to-speech provider failed: openai: {NO_SUCH}_TTS_MODEL",
+        ),
+        (
+            {"STT": "openai", "STT_MODEL": "canary"},
+            f"speech-to-text provider failed: openai: {NO_SUCH}_STT_MODEL",
+        ),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, dict) else "",
+)
+async def test_a_voice_or_a_model_that_is_not_there_is_named_in_the_log(
+    settings: dict[str, str],
+    line: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with Providers(hears=["two nights"]).running() as server:
+        url = server.openai_url if "openai" in line else server.url
+        chosen = setting(
+            monkeypatch,
+            **dict.fromkeys(("DEEPGRAM_API_KEY", "CARTESIA_API_KEY", "OPENAI_API_KEY"), KEY),
+            BELLA_VISTA_STT_BASE_URL=url,
+            BELLA_VISTA_TTS_BASE_URL=url,
+            **{f"BELLA_VISTA_{name}": value for name, value in settings.items()},
+        )
+        async with built(chosen) as speech:
+            with pytest.raises(APIError):
+                await used(speech, hears="speech-to-text" in line)
+
+    assert explained(caplog) == {line}
+    assert len(server.faults) == 1
+
+
+async def test_the_failures_of_both_voices_are_named_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Providers(key="another-key").running() as server:
+        chosen = setting(
+            monkeypatch,
+            **dict.fromkeys(("DEEPGRAM_API_KEY", "CARTESIA_API_KEY", "OPENAI_API_KEY"), KEY),
+            OPENAI_BASE_URL=server.openai_url,
+            BELLA_VISTA_TTS_BASE_URL=server.url,
+            BELLA_VISTA_TTS_FALLBACK="openai",
+        )
+        async with built(chosen) as speech:
+            with pytest.raises(APIError):
+                await used(speech, hears=False)
+
+    assert explained(caplog) >= {  # the adapter tries the second again, while the server ends
+        f"text-to-speech provider failed: {name}: the key was not accepted (401): check {key}"
+        for name, key in (("cartesia", "CARTESIA_API_KEY"), ("openai", "OPENAI_API_KEY"))
+    }
+    assert KEY not in caplog.text
+
+
+async def used(speech: SpeechModels, *, hears: bool) -> None:
+    """Have a sentence heard, or spoken, as a call does."""
+    stt, tts = speech.stt, speech.tts
+    once = APIConnectOptions(max_retry=0, timeout=5.0)
+    assert stt is not None
+    if hears and stt.capabilities.streaming:
+        async with stt.stream(conn_options=once) as heard:
+            for frame in line(0):
+                heard.push_frame(frame)
+            async for _ in heard:
+                pass
+    elif hears:
+        await stt.recognize([*line(0)], conn_options=once)
+    elif tts.capabilities.streaming:
+        async with tts.stream(conn_options=once) as stream:
+            stream.push_text("Good evening.")
+            stream.end_input()
+            async for _ in stream:
+                pass
+    else:
+        async with tts.synthesize("Good evening.", conn_options=once) as spoken:
+            async for _ in spoken:
+                pass
 
 
 async def test_a_server_that_is_not_there_leaves_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,6 +515,32 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of language models of its own."""
     monkeypatch.setattr(language_models_module, "user_cache_path", lambda name: tmp_path / name)
     return tmp_path
+
+
+@pytest.mark.processes
+async def test_a_process_loads_the_recogniser_before_its_call(
+    monkeypatch: pytest.MonkeyPatch, own_cache: Path
+) -> None:
+    speech_program("espeak-ng")
+    setting(monkeypatch, **LOCAL)
+    rooms: Rooms[Any, Any] = Rooms(sentences=lambda context: {"open": ["two pizzas"]})
+    app = replace(APP, rooms=rooms)
+    process = JobProcess(executor_type=JobExecutorType.THREAD, user_arguments=None, http_proxy=None)
+    job.prepare_process(app, process)
+    (prepared,) = process.userdata.values()
+    monkeypatch.setattr(recognizer, "_decoder", None)  # nothing more can be loaded
+
+    speech = job._speech(app, prepared, None)
+    assert isinstance(speech.stt, LocalSTT)
+    assert await speech.stt.recognizer() is prepared.recognizer
+    await speech.aclose()
+
+
+def test_a_recogniser_that_cannot_be_loaded_is_left_to_its_calls(tmp_path: Path) -> None:
+    nowhere = LanguageModels(tmp_path / "words.dict", {"open": tmp_path / "open.arpa"})
+
+    assert load_recognizer(nowhere) is None
+    assert load_recognizer(None) is None
 
 
 @pytest.mark.processes
@@ -476,6 +625,36 @@ def test_without_its_programs_it_is_said_what_to_install(monkeypatch: pytest.Mon
     assert "apt install espeak-ng" in faults[1]
 
 
+def test_a_demonstration_without_speech_programs_is_typed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = setting(monkeypatch)
+    monkeypatch.setattr(voices, "has_espeak", lambda: True)
+    assert local_speech_faults(settings) == ()
+    monkeypatch.setattr(voices, "has_espeak", lambda: False)
+    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/flite")
+    assert local_speech_faults(settings) == ()
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert local_speech_faults(settings) == (
+        f"BELLA_VISTA_TTS_VOICE: neither espeak-ng nor flite is installed: {voices.INSTALL}",
+    )
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"DEEPGRAM_API_KEY": KEY},
+        {"CARTESIA_API_KEY": KEY},
+        {"BELLA_VISTA_STT": "none"},
+        {"BELLA_VISTA_MODEL": "openai-realtime", "OPENAI_API_KEY": KEY},
+    ],
+)
+def test_a_demonstration_hears_and_speaks_as_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]
+) -> None:
+    assert local_speech_faults(setting(monkeypatch, **variables)) is None
+
+
 @pytest.mark.parametrize(
     ("variables", "chosen"),
     [
@@ -497,7 +676,7 @@ def test_an_application_that_does_not_tell_what_is_said_is_not_heard(
 ) -> None:
     settings = setting(monkeypatch, **LOCAL)
 
-    with pytest.raises(SettingsFaults, match="bella-vista does not tell what users may say"):
+    with pytest.raises(SettingsFaults, match="bella-vista declares no sentences of users"):
         language_models_of(replace(APP, rooms=Rooms()), None, settings)
     with pytest.raises(SettingsFaults, match="no language models: no sentences for the kind"):
         language_models_of(replace(APP, rooms=Rooms(sentences=lambda context: {})), None, settings)

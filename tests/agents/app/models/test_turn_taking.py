@@ -1,13 +1,19 @@
 """Turn taking as settings: each channel has its own, faults are named, and the models are told."""
 
+from functools import partial
 from typing import Any
 
 import pytest
+from livekit import rtc
 from livekit.agents.inference import TurnDetector
 
+from agents.app.models.speech import SpeechModels
 from agents.app.models.turn_taking import turn_taking, turn_taking_faults
+from agents.app.rooms.media import Media
 from agents.app.settings import AppSettings, SettingsFaults, settings_of
-from agents.testing import ToneVAD
+from agents.handoff import sessions, turns_by
+from agents.testing import ScriptedLLM, ScriptedSTT, ToneTTS, ToneVAD
+from tests.agents.hotel import hotel
 
 
 def settings(**given: object) -> AppSettings:
@@ -35,6 +41,7 @@ def test_the_telephone_waits_a_little_longer_by_default() -> None:
 
     assert (web.min_delay_s, phone.min_delay_s) == (0.5, 0.6)
     assert (web.interruption_s, phone.interruption_s) == (0.5, 0.6)
+    assert (web.tone_after_s, phone.tone_after_s) == (2.5, 2.5)
     assert not any((web.turn_detector, phone.turn_detector, web.noise_suppression))
 
 
@@ -46,12 +53,14 @@ def test_a_number_is_for_every_channel_or_one_for_each() -> None:
         turn_detector="phone",
         noise_suppression="web",
         resume_after="0",
+        tone_after="web=0, phone=2",
     )
     web, phone = (turn_taking(chosen, channel) for channel in ("web_voice", "phone"))
 
     assert (web.min_delay_s, phone.min_delay_s) == (0.3, 0.3)
     assert (web.max_delay_s, phone.max_delay_s) == (2.0, 4.0)
     assert (web.turn_detector, phone.turn_detector) == (False, True)
+    assert (web.tone_after_s, phone.tone_after_s) == (0.0, 2.0)
     assert (web.noise_suppression, phone.noise_suppression) == (True, False)
     handling = web.turns(ToneVAD())
     assert handling.get("turn_detection") == "vad"
@@ -124,3 +133,21 @@ def test_settings_that_contradict_each_other_are_named() -> None:
         "FRONT_DESK_VAD_SILENCE: the turn detector needs at least 0.25 (web)",
         "FRONT_DESK_TURN_MAX_DELAY: is below FRONT_DESK_TURN_MIN_DELAY (phone)",
     )
+
+
+async def test_a_call_is_started_with_the_tone_of_its_channel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[float] = []
+
+    async def start_speech(*given: Any, tone_after_s: float, **how: Any) -> None:
+        started.append(tone_after_s)
+
+    monkeypatch.setattr(sessions, "start_speech", start_speech)
+    vad, tts = ToneVAD(), ToneTTS()
+    models = SpeechModels(ScriptedSTT(), tts, vad, {}, turns_by(vad), (tts,))
+    media = Media(lambda: models, partial(turn_taking, settings(tone_after="web=2, phone=0")))
+    for channel in ("web_voice", "phone"):
+        await media.start(hotel(), ScriptedLLM([]), rtc.Room(), "ada", channel)
+
+    assert started == [2.0, 0.0]

@@ -87,6 +87,14 @@ def test_a_folder_can_be_named(shop: Path) -> None:
     assert "1 passed" in out
 
 
+def test_an_application_that_is_not_on_the_path_is_named_with_the_remedy(shop: Path) -> None:
+    code, out = checked(shop, "app = shoop:APP", "-k", "holds")
+
+    assert code == 1
+    assert "app: there is no module shoop: set pythonpath in pytest's configuration" in out
+    assert "import_module" not in out
+
+
 def test_without_the_line_nothing_is_collected(shop: Path) -> None:
     code, out = checked(shop, "")
 

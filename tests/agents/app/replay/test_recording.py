@@ -191,7 +191,7 @@ def test_a_state_that_no_file_can_start_from_is_refused(tmp_path: Path) -> None:
         recording.start(call)
 
     (fault,) = caught.value.faults
-    assert fault.startswith("a recording cannot begin with a loan as it stands here: ")
+    assert fault.startswith("a recording cannot start from this loan: ")
     assert fault.endswith("book: expected Emma, got null")
 
 
@@ -214,7 +214,7 @@ async def test_a_full_disk_costs_no_conversation_and_is_told(
         await recorded.recording.aclose()
 
     assert recorded.recording.outcome() == (
-        f"{recorded.path}: recorded were only 1 turns: No space left on device"
+        f"{recorded.path}: only 1 turns were recorded: No space left on device"
     )
     assert len(load_conversation(APP, recorded.path).conversation.turns) == 1
     assert sorted(os.listdir(tmp_path)) == ["menu.yaml", "recorded.yaml"]

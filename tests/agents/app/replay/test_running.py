@@ -69,8 +69,19 @@ async def test_greeting_and_end_have_facts_of_their_own(tmp_path: Path) -> None:
     assert await held(tmp_path, text) == [
         'c.yaml:6: the greeting\n  said: expected "bonsoir", no agent said it\n'
         "  what happened:\n    greeter: Good evening.",
-        "c.yaml:8: the end\n  stage: expected placed, got open",
+        "c.yaml:8: the end\n  stage: expected placed, got open\n  what happened:\n    user: I am Ada\n"
+        "      tool set_customer {name: Ada} returned: Done.\n      greeter: Hello Ada.",
     ]
+
+
+async def test_the_end_shows_each_turn_that_no_other_failure_shows(tmp_path: Path) -> None:
+    script = "script: [{say: Good evening.}, {say: Yes.}, {say: No.}]\n"
+    turns = "turns: [{user: Open?, said: maybe}, {user: Closed?}]\nend: {stage: placed}\n"
+
+    turn, end = await held(tmp_path, script + turns)
+
+    assert turn.endswith("  what happened:\n    greeter: Yes.")
+    assert end.endswith("  what happened:\n    user: Closed?\n      greeter: No.")
 
 
 async def test_the_clock_advances_to_the_time_of_a_turn(tmp_path: Path) -> None:

@@ -353,7 +353,7 @@ async def test_after_an_end_for_silence_the_same_order_continues(
 async def test_an_order_that_goes_on_in_another_room_ends_the_call_here(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.app.rooms.departure.GOODBYE_S", LONG_S)
+    monkeypatch.setattr("agents.app.rooms.departure.NOTIFY_S", LONG_S)
     other = f"{room_name}-other"
     async with served(calls, livekit, room_name) as (ada, first):
         code = (await ada.call("hello"))["resume_code"]
@@ -552,7 +552,7 @@ async def test_an_end_that_is_long_in_being_stored_is_told_meanwhile(
         monkeypatch.setattr(house.store.leases, "finish", late)
         await goodbye(ada)
         await ada.client.write("one tiramisu")
-        await until(lambda: agent.call._wanted.is_set())
+        await until(lambda: agent.call._next_call_requested.is_set())
         assert agent.call._conversation is not None
         may.set()
         # The next call's place is not closed by the end of the last one.
@@ -599,7 +599,7 @@ async def test_a_hello_does_not_wait_for_a_call_that_cannot_begin(
         await agent_stays(agent)
         with locked(tmp_path / "orders.db"):
             await ada.client.write("one cola")
-            await until(lambda: agent.call._wanted.is_set())
+            await until(lambda: agent.call._next_call_requested.is_set())
             await say_hello_in_vain(ada)
         again = await ada.client.hello()
         assert again["order_id"] != first["order_id"]

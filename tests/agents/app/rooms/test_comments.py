@@ -61,7 +61,11 @@ def faulty(changes: Changes[Trip, None]) -> Comment | None:
     raise RuntimeError("no words")
 
 
-def app(comment: Any = comment) -> App[Trip, None]:
+def staff_comment(changes: Changes[Trip, None]) -> Comment | None:
+    return Comment("loaded", f"The crew has loaded {changes.state.bags} bags.")
+
+
+def app(comment: Any = comment, staff_comment: Any = None) -> App[Trip, None]:
     return App(
         name="desk",
         noun="trip",
@@ -72,7 +76,7 @@ def app(comment: Any = comment) -> App[Trip, None]:
         new=lambda context, new: Trip(),
         graph=Graph[Trip]((Desk,), (), start="desk"),
         roles={"traveller": (AddBag, TakeSeat), "staff": (AddBag,)},
-        rooms=Rooms(comment=comment),
+        rooms=Rooms(comment=comment, staff_comment=staff_comment),
     )
 
 
@@ -130,8 +134,9 @@ async def test_an_attribute_that_is_no_text_is_left_out_and_named_and_the_others
     shown = {"desk.active_agent": "desk", "desk.seat": "4A", "desk.version": "0"}
     assert agent.attributes_set == [shown]
     (told,) = caplog.messages
-    assert told.startswith("rooms.attributes: attributes (tests/agents/app/rooms/test_comments.py:")
-    assert told.endswith("returned int for bags, not a text: left out")
+    place = "rooms.attributes: attributes (tests/agents/app/rooms/test_comments.py:"
+    assert told.startswith(f"invalid value ignored: {place}")
+    assert told.endswith("returned int for bags, not a text")
 
 
 async def change(talk: Conversation[Trip, None], command: Any, actor: str = "traveller") -> None:
@@ -200,6 +205,41 @@ async def test_a_change_after_a_comment_has_a_comment_of_its_own() -> None:
         "I see 2 bags.",
     ]
     assert comments_of(talk) == [("bags", 1), ("bags", 2)]
+
+
+async def test_what_staff_do_is_told_once_in_the_users_turn_after_their_own_changes() -> None:
+    asked = asyncio.Event()
+    model = ScriptedLLM([says("Hello."), says("At nine.", until=asked)])
+
+    async with serving(model, app(staff_comment=staff_comment)) as talk:
+        talk.user_says_nowait("When do we leave?")
+        await until(lambda: len(model.requests) == 2)
+        await change(talk, AddBag(), actor="staff")
+        await change(talk, TakeSeat(seat="4A"))
+        await change(talk, AddBag(), actor="desk")
+        asked.set()
+        await settled(talk)
+
+    assert [text for turn in talk.turns for text in turn.said] == [
+        "Hello.",
+        "At nine.",
+        "You have seat 4A now.",
+        "The crew has loaded 2 bags.",
+    ]
+    assert comments_of(talk) == [("seat", 3), ("loaded", 3)]
+    assert len(model.requests) == 2
+
+
+async def test_a_model_that_is_asked_before_the_comment_on_staff_is_told_to_leave_it() -> None:
+    model = ScriptedLLM([says("Hello."), says("At nine.")])
+
+    async with serving(model, app(staff_comment=staff_comment)) as talk:
+        await talk.call.shared.apply(AddBag(), actor="staff")
+        talk.user_says_nowait("When do we leave?")
+        await settled(talk)
+
+    assert "leave it to that: The crew has loaded 1 bags." in str(model.requests[-1].texts)
+    assert comments_of(talk) == [("loaded", 1)]
 
 
 async def test_words_that_fail_cost_the_comment_and_not_the_call(

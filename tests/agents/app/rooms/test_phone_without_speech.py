@@ -113,7 +113,7 @@ async def test_without_speech_models_a_caller_hears_the_recording(
     media: Media,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agents.handoff.audio.AUDIO_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("agents.handoff.speech.speech_output.AUDIO_TIMEOUT_S", 0.5)
     async with called(calls, livekit, room_name, changed(media=media)) as (caller, agent):
         outcome = await asyncio.wait_for(asyncio.shield(agent.held), LONG_S)
         assert outcome is RoomOutcome.NO_SPEECH
@@ -188,6 +188,22 @@ async def test_on_a_page_the_words_are_shown(
     async with called(calls, livekit, room_name, house, kind="standard") as (_, agent):
         await until(lambda: _his_turn(agent), what="the greeting")
         assert not agent.held.done()
+
+
+async def test_a_job_that_is_shut_down_in_a_call_leaves_the_line_open(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+) -> None:
+    house = changed(media=built(speech(ToneTTS(character_s=0.001))))
+    async with called(calls, livekit, room_name, house) as (_, agent):
+        await until(lambda: _his_turn(agent), what="the greeting")
+        conversation = agent.call._conversation
+        assert conversation is not None
+
+        await conversation.call.session.aclose()  # as livekit does at a job's shutdown
+
+        outcome = await asyncio.wait_for(asyncio.shield(agent.held), LONG_S)
+        # ``_Job._hang_up`` removes a caller for COMPLETED and NO_SPEECH.
+        assert outcome is RoomOutcome.STOPPED
 
 
 class Server:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from livekit import rtc
 
-from agents.app.rooms.presence import Arrival, Presence
+from agents.app.rooms.presence import Presence, UserReturned
 from rpc.gateway import STAFF
 
 JOINED = rtc.ParticipantState.PARTICIPANT_STATE_JOINED
@@ -81,7 +81,7 @@ class Seen:
         )
         self.presence.start()
 
-    def _came_back(self, arrival: Arrival) -> None:
+    def _came_back(self, arrival: UserReturned) -> None:
         self.back.append(arrival.reloaded)
 
     @property

@@ -1,7 +1,7 @@
 """A phone caller who asks for a person is put through to one, and hears it when nobody is there."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -97,10 +97,13 @@ class Calling:
 @pytest.fixture
 def desk(calls: Calls) -> Calls:
     """The restaurant, with somebody at the telephone in its hours."""
+    return with_desk(calls, calls.house.context.now)
+
+
+def with_desk(calls: Calls, now: Callable[[], datetime]) -> Calls:
+    """Have somebody at the restaurant's telephone in its hours."""
     context = calls.house.context
-    card = context.menu
-    menu = replace_menu(card, transfer_to=DESK)
-    now = context.now
+    menu = replace_menu(context.menu, transfer_to=DESK)
     there = OrderContext(menu=menu, now=now, new_id=context.new_id)
     model = partial(LocalLLM, menu, now=now)
     return Calls(calls.livekit, replace(calls.house, context=there, model=model))
@@ -164,6 +167,26 @@ async def test_a_caller_is_transferred_at_once(desk: Calls, sip: SipServer, room
         assert any("hold the line" in one for one in caller.tts.spoken)
         whole(caller)
         assert caller.order.person_wanted is False
+
+
+@pytest.mark.parametrize(("way", "asks"), [("cold", "0#"), ("warm", "I want to talk to a person")])
+async def test_outside_of_the_hours_a_caller_hears_that_nobody_is_there(
+    calls: Calls, sip: SipServer, room_name: str, way: Way, asks: str
+) -> None:
+    closed = with_desk(calls, lambda: CLOSED)
+    async with calling(closed, sip, room_name, way) as caller:
+        if asks == "0#":
+            await caller.asks()
+        else:
+            await caller.client.call("say", {"text": asks})
+        await caller.hears("No one can come to the telephone just now")
+        await until(lambda: caller.is_turn(2), what="their turn")
+        assert caller.order.person_wanted is True
+        whole(caller)
+        await caller.client.call("say", {"text": "and a Tiramisu"})
+        await until(lambda: len(caller.order.order_items) == 2, what="the Tiramisu")
+        assert not caller.agent.held.done()
+    assert sip.asked == []
 
 
 @pytest.mark.parametrize("way", ["cold", "warm"])

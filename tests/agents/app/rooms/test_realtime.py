@@ -18,7 +18,7 @@ from tests.agents.app.models.openai.talking import WHOLE_ORDER, script
 from tests.agents.app.rooms.conftest import Agent, Calls, Changed
 from tests.card_digits import has_digits
 from tests.livekit import LiveKit, is_turn, until
-from tests.speaking import speaking
+from tests.speaking import QUIET_S, speaking
 
 CARD = "4111 1111 1111 1111"
 
@@ -76,7 +76,7 @@ async def test_the_model_hears_orders_hands_over_and_is_refused(
         says("Two large Margheritas."),
     ]
     hears = ["Hi, I am Ada", "A unicorn steak", f"Two large Margheritas, my card is {CARD}"]
-    async with Providers(replies, hears=hears, key="test-key").running() as server:
+    async with Providers(replies, hears=hears, key="test-key", quiet_s=QUIET_S).running() as server:
         async with (
             livekit.joined(room_name) as guest,
             speaking(guest.room) as ada,
@@ -113,7 +113,7 @@ async def test_an_order_goes_from_the_greeting_to_the_goodbye(
     goodbye = Answer(say="Goodbye.", calls=_calls("end_call", {}).calls)
     hears = [*(words for words, _ in WHOLE_ORDER), "that was all, bye"]
     replies = [*script(), goodbye]
-    async with Providers(replies, hears=hears, key="test-key").running() as server:
+    async with Providers(replies, hears=hears, key="test-key", quiet_s=QUIET_S).running() as server:
         async with (
             livekit.joined(room_name) as guest,
             speaking(guest.room) as ada,
@@ -147,7 +147,7 @@ async def test_a_lost_connection_is_made_again_with_the_whole_conversation(
         says("Hello again, Ada."),
     ]
     hears = ["Hi, I am Ada", "Are you still there?"]
-    async with Providers(replies, hears=hears, key="test-key").running() as server:
+    async with Providers(replies, hears=hears, key="test-key", quiet_s=QUIET_S).running() as server:
         async with (
             livekit.joined(room_name) as guest,
             speaking(guest.room) as ada,
@@ -182,7 +182,7 @@ async def test_an_interruption_cancels_the_response_and_the_turn_comes_back(
         "Hi, I am Ada",
         Utterance(text="Two Margheritas", interim=("Two",), delay_s=0.3),
     ]
-    async with Providers(replies, hears=hears, key="test-key").running() as server:
+    async with Providers(replies, hears=hears, key="test-key", quiet_s=QUIET_S).running() as server:
         async with (
             livekit.joined(room_name) as guest,
             speaking(guest.room) as ada,
@@ -220,7 +220,7 @@ async def test_a_guest_presses_to_talk_and_may_take_a_turn_back(
 ) -> None:
     replies = [says("Welcome to Bella Vista!"), says("Hello, Ada.")]
     hears = ["Never mind this", "Hi, I am Ada"]
-    async with Providers(replies, hears=hears, key="test-key").running() as server:
+    async with Providers(replies, hears=hears, key="test-key", quiet_s=QUIET_S).running() as server:
         async with (
             livekit.joined(room_name) as guest,
             speaking(guest.room) as ada,

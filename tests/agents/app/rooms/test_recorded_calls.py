@@ -4,6 +4,7 @@ import os
 import signal
 import wave
 from array import array
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,17 @@ from agents.app.recordings import RATE, Recordings, files_of
 from agents.app.rooms.media import Media
 from agents.app.words import Words
 from agents.testing import ToneTTS
+from agents.testing.tones import number_of
+from state.shared import Moment
 from tests.agents.app.rooms.checked_client import Checked
 from tests.agents.app.rooms.conftest import Calls, Changed
 from tests.agents.app.rooms.held_call import held_in
 from tests.agents.app.rooms.test_phone_calls import SIP
 from tests.agents.app.rooms.test_speech import answered, speech
 from tests.livekit import Client, LiveKit, until
+from tests.sounds import wav
 from tests.speaking import speaking
-from tests.stored_orders import list_orders, open_store
+from tests.stored_orders import list_orders, new_order, open_store
 
 
 async def test_both_sides_of_a_call_are_recorded_after_the_notice(
@@ -49,6 +53,70 @@ async def test_both_sides_of_a_call_are_recorded_after_the_notice(
         both = array("h", recording.readframes(recording.getnframes()))
     for side in (both[0::2], both[1::2]):
         assert sum(abs(one) > 500 for one in side) > 0.1 * RATE
+
+
+async def test_a_card_number_that_is_spoken_is_silence_in_the_recording(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, tmp_path: Path
+) -> None:
+    lines = ("Hi, I am Ada", "my card is 4111 1111 1111 1111", "a Margherita, please")
+    voice = ToneTTS(character_s=0.001)
+    kept = Recordings(tmp_path / "calls", "house")
+    house = changed(media=Media(lambda: speech(voice, lines)), recordings=kept)
+    async with (
+        livekit.joined(room_name) as guest,
+        speaking(guest.room) as ada,
+        calls.agent(room_name, house=house) as agent,
+    ):
+        await until(partial(answered, agent, 0), what="the greeting")
+        talk = agent.call._conversation
+        assert talk is not None
+        for number in range(len(lines)):
+            turn = talk.call.turn + 1
+            await ada.says(number)
+            await until(partial(answered, agent, turn), what="the answer")
+        order_id = talk.call.shared.state_id
+    said = await house.store.said(order_id)
+    assert "my card is [card]" in [one.text for one in said]
+    (file,) = files_of(tmp_path / "calls", order_id)
+    assert lines_in(file) == {0, 2}
+
+
+def lines_in(file: Path) -> set[int | None]:
+    """Return the numbers of the tones that a recording has of the user: late sound makes two of one."""
+    with wave.open(str(file), "rb") as recording:
+        user = array("h", recording.readframes(recording.getnframes()))[0::2]
+    tones: list[array[int]] = []
+    quiet = size = RATE // 50
+    for at in range(0, len(user), size):
+        piece = user[at : at + size]
+        if max(map(abs, piece)) < 1000:
+            quiet += size
+            continue
+        if quiet >= RATE // 10:
+            tones.append(array("h"))
+        tones[-1].extend(piece)
+        quiet = 0
+    return {number_of(tone, RATE) for tone in tones} - {None}
+
+
+async def test_recordings_are_kept_as_long_as_transcripts(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, tmp_path: Path
+) -> None:
+    now = datetime.now(UTC)
+    folder = tmp_path / "calls" / "house"
+    folder.mkdir(parents=True)
+    old, newer = (wav(folder / f"{name}_1.wav", bytes(4_000)) for name in ("old", "newer"))
+    for file, days in ((old, 40), (newer, 20)):
+        at = (now - timedelta(days=days)).timestamp()
+        os.utime(file, (at, at))
+    house = changed(recordings=Recordings(tmp_path / "calls", "house"), transcript_days=30)
+    order = await new_order(house.store, house.context, "web_text")
+    last = Moment(1, "heard", "guest", "hello", now - timedelta(days=2))
+    await house.store.record(order.state.order_id, last)
+    async with livekit.joined(room_name) as guest, calls.agent(room_name, house=house):
+        await guest.hello()
+        await until(lambda: not old.exists(), what="the old recording gone")
+    assert newer.exists()
 
 
 @pytest.mark.processes

@@ -1,5 +1,6 @@
 """A call that is spoken, by the way of a job: the channel is seen, the media built, the order and the page told."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -19,9 +20,9 @@ from tests.speaking import speaking
 LINES = ("Hi, I am Ada", "Two large Margheritas, please")
 
 
-def speech(voice: ToneTTS) -> SpeechModels:
-    """Speech models that need no key."""
-    stt, detector = ScriptedSTT(LINES), ToneVAD()
+def speech(voice: ToneTTS, lines: Sequence[str] = LINES) -> SpeechModels:
+    """Speech models that need no key, and hear these lines."""
+    stt, detector = ScriptedSTT(lines), ToneVAD()
     turns = turns_by(detector)
     turns["endpointing"] = {"mode": "fixed", "min_delay": 0.05, "max_delay": 0.5}
     return SpeechModels(stt, voice, detector, {}, turns, (stt, voice))

@@ -3,25 +3,47 @@
 import asyncio
 import gc
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+from uuid import uuid4
 
 import aiohttp
 import numpy as np
 import pytest
 from livekit import rtc
-from livekit.agents.llm import ChatMessage
+from livekit.agents.llm import LLM, ChatContext, ChatMessage
 
+from agents.app.models.openai import openai_model
 from agents.app.models.speech import speech_models
-from agents.handoff import Call, Event, Heard, Said, YourTurn, start_speech, stop
+from agents.app.rooms.media import Media
+from agents.app.rooms.silence import SilencePolicy
+from agents.app.words import Words
+from agents.handoff import (
+    Call,
+    Event,
+    Heard,
+    MicrophoneMode,
+    Said,
+    TurnWithdrawn,
+    YourTurn,
+    start_speech,
+    stop,
+)
 from agents.testing import ScriptedLLM, Step, calls, says
-from agents.testing.providers import Providers, Speech, Utterance
+from agents.testing.providers import Answer, Providers, Speech, Utterance
+from agents.testing.providers.script import Provider
+from agents.testing.scripted import PlayedLLM
 from bella_vista.settings import Settings
+from tests.agents.app.rooms.conftest import Calls
 from tests.agents.hotel import Stay, Telephone, hotel
 from tests.livekit import LiveKit, until
-from tests.sounds import RATE, spoken
-from tests.speaking import Speaking, speaking
+from tests.sounds import RATE, silence, spoken
+from tests.speaking import QUIET_S, Speaking, speaking
 
 pytestmark = [
     pytest.mark.usefixtures("clean_folder"),
@@ -34,6 +56,10 @@ GREETING = says("Good evening.")
 BOOKS = (calls(("add_nights", {"nights": 2})), says("Two nights."))
 LONG = "Apples and bread and cheese and dates and eggs and figs and grapes and honey and lemons."
 LONG_S = 6.0
+LONGEST_SILENCE_S = 3.0
+HELD_TURN_S = 1.0
+"""How long the words of a held turn may take at most, in seconds; less than is waited for late ones."""
+
 NIGHTS, COST = "two nights please", "what does it cost"
 
 
@@ -105,6 +131,7 @@ class Cell:
         agent: The agent that is active at the end.
         unheard: A word that was never heard, and is in no history.
         second_per_character: How fast the provider speaks.
+        quiet_s: How much silence ends an utterance, in seconds.
     """
 
     script: Sequence[Step]
@@ -117,11 +144,18 @@ class Cell:
     agent: str = "reception"
     unheard: str = ""
     second_per_character: float = 0.02
+    quiet_s: float = QUIET_S
 
 
 async def one_turn(there: Spoken) -> None:
     await there.is_turn(0)
     await there.says()
+
+
+async def one_turn_aloud(there: Spoken) -> None:
+    await one_turn(there)
+    await there.is_turn(1)
+    assert there.call.policy.cannot_speak not in there.said
 
 
 async def asked_again(there: Spoken) -> None:
@@ -168,6 +202,110 @@ async def in_a_tool(there: Spoken) -> None:
         Telephone.gate = None
 
 
+async def after_the_last_word(there: Spoken) -> None:
+    await one_turn(there)
+    await there.hears(0.1)
+    await until(lambda: not there.ada.hears, what="the end of the answer")
+    await there.ada.plays(words_of(COST), RATE)
+
+
+async def over_the_answer(there: Spoken, sound: bytes) -> None:
+    await one_turn(there)
+    await there.hears()
+    await there.ada.plays(sound, RATE)
+
+
+async def a_short_sound(there: Spoken) -> None:
+    await over_the_answer(there, spoken("mm"))
+
+
+async def a_longer_sound(there: Spoken) -> None:
+    await over_the_answer(there, spoken("oh well then"))
+
+
+async def somebody_else_speaks(there: Spoken) -> None:
+    await there.is_turn(0)
+    async with there.livekit.joined(there.room_name) as other, speaking(other.room) as eve:
+        await eve.plays(spoken(COST), RATE)
+        await there.says()
+
+
+async def deaf_in_the_opening(there: Spoken) -> None:
+    await there.hears(0.2)
+    await there.server.break_off("deepgram")
+    await one_turn(there)
+
+
+async def deaf_in_an_answer(there: Spoken) -> None:
+    await one_turn(there)
+    await there.hears(0.2)
+    await there.server.break_off("deepgram")
+    await there.is_turn(1)
+    await there.says(COST)
+
+
+async def deaf_in_a_handoff(there: Spoken) -> None:
+    await one_turn(there)
+    await until(lambda: there.call.turn == 1, what="the first message")
+    await there.server.break_off("deepgram")
+    await there.is_turn(1)
+    await there.says(COST)
+
+
+async def mute_between_answers(there: Spoken) -> None:
+    await there.is_turn(0)
+    await there.server.break_off("cartesia")
+    await there.says()
+
+
+def has_said(there: Spoken, texts: Sequence[str]) -> bool:
+    """Whether the agents have said this since the greeting, and no more."""
+    return there.said[1:] == [*texts]
+
+
+async def deaf_by_both(there: Spoken) -> None:
+    await there.is_turn(0)
+    there.server.refuses.update({"deepgram": 500, "openai": 500})
+    await there.server.break_off("deepgram")
+    told = [there.call.policy.say_again, there.call.policy.cannot_hear]
+    for count in (1, 2):
+        await there.says()
+        await until(partial(has_said, there, told[:count]), what=told[count - 1])
+        await there.is_turn(0)
+    await there.says()
+    await until(lambda: not there.call.user_speech.awaiting_transcript, what="the end of the wait")
+    there.call.user_said(NIGHTS)
+    await there.is_turn(1)
+    assert there.said[1:] == [*told, "Two nights."]
+    there.server.refuses.clear()
+    await there.says(COST)
+
+
+async def mute_by_both(there: Spoken) -> None:
+    await there.is_turn(0)
+    there.server.refuses.update({"cartesia": 500, "openai": 500})
+    await there.server.break_off("cartesia")
+    await there.says()
+    await there.is_turn(1)
+    assert there.said.count(there.call.policy.cannot_speak) == 1
+    await there.says(COST)
+
+
+async def mute_in_a_tool(there: Spoken, refused: Mapping[Provider, int]) -> None:
+    Telephone.gate = asyncio.Event()
+    try:
+        await there.is_turn(0)
+        await there.says()
+        await until(lambda: there.call.turn == 1, what="the first message")
+        there.server.refuses.update(refused)
+        await there.server.break_off("cartesia")
+        Telephone.gate.set()
+        await there.is_turn(1)
+    finally:
+        Telephone.gate = None
+    assert there.said.count(there.call.policy.cannot_speak) == bool(refused)
+
+
 async def microphone_off_and_on(there: Spoken) -> None:
     await there.is_turn(0)
     (mine,) = there.ada.room.local_participant.track_publications.values()
@@ -176,6 +314,16 @@ async def microphone_off_and_on(there: Spoken) -> None:
     await there.says(COST)
     mine.track.unmute()
     await there.says()
+
+
+async def typed_over_speech(there: Spoken) -> None:
+    await there.is_turn(0)
+    talking = asyncio.create_task(there.ada.plays(spoken(LONG) * 4, RATE))
+    await until(lambda: there.call.user_speech.speaking, what="the guest's speech")
+    there.call.user_said(NIGHTS)
+    await until(lambda: "Two nights." in there.said, what="the answer")
+    assert not talking.done()
+    await talking
 
 
 CELLS = {
@@ -244,6 +392,13 @@ CELLS = {
         1,
         heard=(NIGHTS,),
     ),
+    "no final transcript of an utterance": Cell(
+        (GREETING, *BOOKS),
+        (Utterance(text="lost", interim=("two",), finals=0), NIGHTS),
+        asked_again,
+        1,
+        heard=(NIGHTS,),
+    ),
     "the microphone is off and on": Cell((GREETING, *BOOKS), (NIGHTS,), microphone_off_and_on, 1),
     "a very long and late transcript with interim words that are taken back": Cell(
         (GREETING, *BOOKS),
@@ -252,21 +407,181 @@ CELLS = {
         1,
         heard=(("two nights " * 200).strip(),),
     ),
+    "typed while the microphone hears speech": Cell(
+        (GREETING, *BOOKS),
+        [Utterance(text="lost", finals=0)] * 10,
+        typed_over_speech,
+        1,
+        heard=(NIGHTS,),
+    ),
     "the voice dies before a word": Cell(
         (GREETING, *BOOKS),
         (NIGHTS,),
-        one_turn,
+        one_turn_aloud,
         1,
         speaks=(Speech(), Speech(seconds=0.0, ends="error")),
+    ),
+    "speech right after the last word": Cell(
+        (GREETING, *BOOKS, says("A lot.")), (NIGHTS, COST), after_the_last_word, 2
+    ),
+    "mhm in an answer": Cell(
+        (GREETING, BOOKS[0], says(LONG)),
+        (NIGHTS, Utterance(text="Mhm.", interim=("mhm",))),
+        a_short_sound,
+        1,
+        speaks=(Speech(), Speech(seconds=LONG_S)),
+        heard=(NIGHTS,),
+    ),
+    "no in an answer": Cell(
+        (GREETING, BOOKS[0], says(LONG), says("Figs, too.")),
+        (NIGHTS, "no"),
+        a_short_sound,
+        2,
+        speaks=(Speech(), Speech(seconds=LONG_S)),
+        unheard="lemons",
+    ),
+    "a short sound in an answer": Cell(
+        (GREETING, BOOKS[0], says(LONG)),
+        (NIGHTS, Utterance(text="lost", finals=0)),
+        a_short_sound,
+        1,
+        speaks=(Speech(), Speech(seconds=3.0)),
+        heard=(NIGHTS,),
+    ),
+    "a longer sound without words in an answer": Cell(
+        (GREETING, BOOKS[0], says(LONG)),
+        (NIGHTS, Utterance(text="lost", finals=0)),
+        a_longer_sound,
+        1,
+        speaks=(Speech(), Speech(seconds=3.0)),
+        heard=(NIGHTS,),
+    ),
+    "somebody else in the room speaks": Cell(
+        (GREETING, *BOOKS), (NIGHTS,), somebody_else_speaks, 1
+    ),
+    "speech-to-text fails in the opening": Cell(
+        (says(LONG), *BOOKS),
+        (NIGHTS, NIGHTS),
+        deaf_in_the_opening,
+        1,
+        speaks=(Speech(seconds=1.0),),
+        heard=(NIGHTS,),
+    ),
+    "speech-to-text fails in an answer": Cell(
+        (GREETING, BOOKS[0], says(LONG), says("A lot.")),
+        (NIGHTS, COST, COST),
+        deaf_in_an_answer,
+        2,
+        speaks=(Speech(), Speech(seconds=1.0)),
+        heard=(NIGHTS, COST),
+    ),
+    "speech-to-text fails in a handoff": Cell(
+        (GREETING, calls("transfer_to_bar", delay=1.0), says("Red or white?"), says("Ten.")),
+        (NIGHTS, COST, COST),
+        deaf_in_a_handoff,
+        2,
+        heard=(NIGHTS, COST),
+        nights=0,
+        agent="bar",
+    ),
+    "the voice dies in a handoff": Cell(
+        (GREETING, calls("transfer_to_bar"), says("Red or white?")),
+        (NIGHTS,),
+        one_turn_aloud,
+        1,
+        speaks=(Speech(), Speech(seconds=0.0, ends="closed")),
+        nights=0,
+        agent="bar",
+    ),
+    "the voice's connection is lost between answers": Cell(
+        (GREETING, *BOOKS), (NIGHTS,), mute_between_answers, 1
+    ),
+    "speech-to-text and its fallback refuse": Cell(
+        (GREETING, *BOOKS, says("A lot.")),
+        (COST,) * 2,
+        deaf_by_both,
+        2,
+        heard=(NIGHTS, COST),
+    ),
+    "the voice and its fallback refuse": Cell(
+        (GREETING, *BOOKS, says("A lot.")), (NIGHTS, COST), mute_by_both, 2
+    ),
+    "the voice dies in a tool": Cell(
+        (
+            GREETING,
+            BOOKS[0],
+            calls("transfer_to_concierge"),
+            calls("telephone", say="One moment."),
+            says("There are seats."),
+        ),
+        (NIGHTS,),
+        partial(mute_in_a_tool, refused={}),
+        1,
+        agent="concierge",
+    ),
+    "the voice and its fallback refuse in a tool": Cell(
+        (
+            GREETING,
+            BOOKS[0],
+            calls("transfer_to_concierge"),
+            calls("telephone", say="One moment."),
+            says("There are seats."),
+        ),
+        (NIGHTS,),
+        partial(mute_in_a_tool, refused={"cartesia": 500, "openai": 500}),
+        1,
+        agent="concierge",
+    ),
+    "the voice dies in a reply with a tool": Cell(
+        (GREETING, calls(("add_nights", {"nights": 2}), say=LONG), says("Two nights.")),
+        (NIGHTS,),
+        one_turn_aloud,
+        1,
+        speaks=(Speech(), Speech(seconds=1.0, ends="closed")),
     ),
 }
 
 
+def settings_with(
+    server: Providers,
+    monkeypatch: pytest.MonkeyPatch,
+    others: Mapping[str, str | None] = MappingProxyType({}),
+) -> Settings:
+    """Return the settings of speech by these providers, with a fallback each."""
+    for name in ("DEEPGRAM_API_KEY", "CARTESIA_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+    usual = {
+        "stt_base_url": server.url,
+        "tts_base_url": server.url,
+        "stt_fallback": "openai",
+        "tts_fallback": "openai",
+    }
+    return Settings.read(**{**usual, **others})
+
+
 @asynccontextmanager
 async def call_of(
-    cell: Cell, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
+    cell: Cell,
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    model: LLM[Any] | None = None,
+    *,
+    microphone_mode: MicrophoneMode = "open",
+    others: Mapping[str, str | None] | None = None,
 ) -> AsyncIterator[Spoken]:
-    """Have the hotel's call in a room, spoken through the providers with a fallback each."""
+    """Have the hotel's call in a room, spoken through the providers with a fallback each.
+
+    Args:
+        cell: What is said.
+        livekit: The server.
+        room_name: The room.
+        monkeypatch: Sets the keys.
+        model: The language model; the cell's script without it.
+        microphone_mode: The microphone's mode at first.
+        others: Other settings of speech.
+    """
     async with AsyncExitStack() as stack:
         stack.callback(gc.collect)  # the mark of this module is for its own tests only
         server = await stack.enter_async_context(
@@ -275,17 +590,10 @@ async def call_of(
                 speaks=cell.speaks,
                 key=KEY,
                 second_per_character=cell.second_per_character,
+                quiet_s=cell.quiet_s,
             ).running()
         )
-        for name in ("DEEPGRAM_API_KEY", "CARTESIA_API_KEY", "OPENAI_API_KEY"):
-            monkeypatch.setenv(name, KEY)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        settings = Settings.read(
-            stt_base_url=server.url,
-            tts_base_url=server.url,
-            stt_fallback="openai",
-            tts_fallback="openai",
-        )
+        settings = settings_with(server, monkeypatch, others or {})
         http = await stack.enter_async_context(aiohttp.ClientSession())
         speech = speech_models(settings, http=http)
         assert speech is not None
@@ -300,13 +608,14 @@ async def call_of(
         there.call.subscribe(there.events.append)
         await start_speech(
             there.call,
-            ScriptedLLM(list(cell.script)),
+            model or ScriptedLLM(list(cell.script)),
             stt=speech.stt,
             tts=speech.tts,
             vad=speech.vad,
             turns=speech.turns,
             room=room,
             user_identity=guest.identity,
+            microphone_mode=microphone_mode,
         )
         stack.push_async_callback(stop, there.call)
         yield there
@@ -329,8 +638,204 @@ async def test_a_spoken_turn_keeps_the_promises(
     if cell.unheard:
         assert not re.search(rf"\b{cell.unheard}\b", history), history
         assert cell.unheard not in "".join(there.cut_short)
+    elif cell.plays is not in_a_tool:  # there one reply may answer both messages
+        assert [one.say for one in cell.script if one.say not in (None, *there.said)] == []
+    assert not given_twice(there.events)
     assert there.server.faults == []
     assert there.ada.heard_s > 0.2
+
+
+def given_twice(events: Sequence[Event]) -> bool:
+    """Whether the guest was given the same turn twice without a withdrawal between."""
+    told = [one for one in events if isinstance(one, YourTurn | TurnWithdrawn)]
+    pairs = zip(told, told[1:], strict=False)
+    return any(
+        isinstance(one, YourTurn) and isinstance(two, YourTurn) and one.turn == two.turn
+        for one, two in pairs
+    )
+
+
+class Books(PlayedLLM):
+    """Books two nights when they are asked for, and has one answer to everything else."""
+
+    @property
+    def model(self) -> str:
+        return "books"
+
+    def step(
+        self, chat_ctx: ChatContext, offered: Sequence[str], settings: Mapping[str, object]
+    ) -> tuple[str, Step]:
+        named = any(NIGHTS in (one.text_content or "") for one in chat_ctx.messages())
+        booked = any(one.type == "function_call" for one in chat_ctx.items)
+        return uuid4().hex, BOOKS[0] if named and not booked else says("A lot.")
+
+
+@pytest.mark.parametrize("pause_s", [0.3, 0.7])
+async def test_two_sentences_are_answered_whether_or_not_the_pause_ends_a_turn(
+    livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch, pause_s: float
+) -> None:
+    sound = words_of(NIGHTS) + silence(pause_s) + words_of(COST)
+    cell = Cell((), (NIGHTS, COST), one_turn, 1, quiet_s=0.2)
+    async with call_of(cell, livekit, room_name, monkeypatch, Books()) as there:
+        await there.is_turn(0)
+        await there.ada.plays(sound, RATE)
+        await until(lambda: " ".join(there.heard) == f"{NIGHTS} {COST}", what="both sentences")
+        await there.is_turn(len(there.heard))
+        state = there.call.state
+
+    assert state.nights == 2
+    assert there.said[-1] == "A lot."
+    if pause_s < 0.5:
+        assert len(there.heard) == 1
+    assert not given_twice(there.events)
+    assert there.server.faults == []
+
+
+def words_of(text: str) -> bytes:
+    """Return what a voice says, without the silence around it."""
+    samples = np.frombuffer(spoken(text), np.int16)
+    loud = np.flatnonzero(np.abs(samples.astype(np.int32)) > 500)
+    return samples[loud[0] : loud[-1]].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("provider", "fallback"), [("deepgram", "openai"), ("deepgram", None), ("openai", None)]
+)
+async def test_a_held_turn_is_answered_at_once_and_nothing_else_is_heard(
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    provider: str,
+    fallback: str | None,
+) -> None:
+    others: dict[str, str | None] = {"stt": provider, "stt_fallback": fallback}
+    if provider == "openai":
+        others["stt_base_url"] = None
+    # The end of a held turn sends 0.8 s of silence at once; no gap of a busy machine is as long.
+    cell = Cell((GREETING, *BOOKS), (NIGHTS,), one_turn, 1, quiet_s=0.7)
+    accepted: list[float] = []
+    async with call_of(
+        cell, livekit, room_name, monkeypatch, microphone_mode="push_to_talk", others=others
+    ) as there:
+        there.call.subscribe(
+            lambda event: accepted.append(time.monotonic()) if isinstance(event, Heard) else None
+        )
+        button = there.call.push_to_talk
+        assert button is not None
+        await there.is_turn(0)
+        # The room delays sound on a busy machine: what was said before is not to arrive after the start.
+        await there.ada.plays(words_of(COST), RATE, pause_s=1.0)
+        button.start()
+        await there.ada.plays(words_of(NIGHTS), RATE, pause_s=0.0)
+        ended = time.monotonic()
+        button.end()
+        await there.ada.plays(words_of(COST), RATE, pause_s=0.0)
+        await there.is_turn(1)
+
+    assert there.heard == [NIGHTS]
+    assert accepted[0] - ended < HELD_TURN_S, accepted[0] - ended
+    assert there.server.faults == []
+
+
+async def test_the_rest_of_an_answer_whose_voice_dies_in_a_word_is_spoken_by_the_fallback(
+    livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speaks = (Speech(), Speech(seconds=1.0, ends="closed"), Speech(seconds=1.5))
+    cell = Cell((GREETING, BOOKS[0], says(LONG)), (NIGHTS,), one_turn, 1, speaks=speaks)
+    async with call_of(cell, livekit, room_name, monkeypatch) as there:
+        await there.is_turn(0)
+        greeted_s = there.ada.heard_s
+        await there.says()
+        await there.is_turn(1)
+        answered_s = there.ada.heard_s - greeted_s
+
+    (rest,) = [one.body["input"] for one in there.server.asked if one.path.endswith("/speech")]
+    assert LONG.endswith(rest)
+    assert len(rest) < len(LONG)
+    assert answered_s > 2.2
+    assert there.said == ["Good evening.", LONG]
+    assert there.server.faults == []
+
+
+async def test_a_guest_who_waits_hears_a_tone_until_the_answer_begins(
+    livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = Cell((GREETING, says("Two nights.", delay=6.0)), (NIGHTS,), one_turn, 1)
+    async with call_of(cell, livekit, room_name, monkeypatch) as there:
+        await there.is_turn(0)
+        before = len(there.ada.sounds)
+        await there.says()
+        said = time.monotonic()
+        await there.is_turn(1)
+        sounds = there.ada.sounds[before:]
+
+    silences = [
+        begun - over
+        for (begun, _), over in zip(sounds, [said, *(end for _, end in sounds[:-1])], strict=True)
+    ]
+    assert len(sounds) > 2, there.ada.what_happened()
+    assert max(silences) < LONGEST_SILENCE_S, there.ada.what_happened()
+    assert there.said == ["Good evening.", "Two nights."]
+    assert there.server.faults == []
+
+
+async def test_a_user_of_a_language_model_that_refuses_is_told_so_aloud_until_it_is_back(
+    livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = (Answer(say="Good evening."), Answer(say="A lot."))
+    cell = Cell((), (NIGHTS, COST), one_turn, 2)
+    async with Providers(replies, key=KEY).running() as provider:
+        settings = Settings.read(
+            model="openai", openai_api_key=KEY, openai_base_url=provider.openai_url
+        )
+        model = openai_model(settings, None)
+        async with aclosing(model), call_of(cell, livekit, room_name, monkeypatch, model) as there:
+            await there.is_turn(0)
+            provider.refuses["openai"] = 500
+            heard_s = there.ada.heard_s
+            await there.says()
+            await there.is_turn(1)
+            assert there.ada.heard_s > heard_s + 0.5
+            provider.refuses.clear()
+            await there.says(COST)
+            await there.is_turn(2)
+
+    assert there.said == ["Good evening.", there.call.policy.trouble, "A lot."]
+    assert there.heard == [NIGHTS, COST]
+    assert there.server.faults == provider.faults == []
+
+
+@pytest.fixture
+def rooms(calls: Calls) -> Calls:  # ``calls`` is a step of a script here
+    """The restaurant's calls."""
+    return calls
+
+
+async def test_a_silent_guest_is_asked_aloud(
+    rooms: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        Providers(key=KEY, second_per_character=0.005).running() as server,
+        aiohttp.ClientSession() as http,
+    ):
+        made = speech_models(settings_with(server, monkeypatch), http=http)
+        assert made is not None
+        house = replace(
+            rooms.house,
+            media=Media(lambda: made),
+            silence={"web_voice": SilencePolicy(0.5, reminders=1, end_after_s=60.0)},
+        )
+        async with (
+            livekit.joined(room_name) as guest,
+            speaking(guest.room) as ada,
+            rooms.agent(room_name, house=house),
+        ):
+            await until(lambda: guest.turns, what="the guest's turn")
+            greeted_s = ada.heard_s
+            await until(lambda: Words().still_there in guest.said, what="the question")
+            assert ada.heard_s > greeted_s
+    gc.collect()
+    assert server.faults == []
 
 
 async def test_what_is_wrong_with_the_sound_is_told_in_the_log_once(

@@ -86,6 +86,32 @@ async def test_a_model_that_cannot_be_closed_does_not_keep_the_next_call_from_op
         assert (await ada.order())["item_count"] == 1
 
 
+async def test_the_end_of_a_call_is_whole_even_if_a_task_of_its_session_is_cancelled(
+    calls: Calls,
+    changed: Changed,
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = model_of(calls, Noting)
+
+    async with served(calls, livekit, room_name, house=changed(model=lambda: model)) as (_, agent):
+        conversation = agent.call._conversation
+        assert conversation is not None
+        close = conversation.call.session.aclose
+
+        async def cancelled() -> None:
+            await close()
+            raise asyncio.CancelledError
+
+        monkeypatch.setattr(conversation.call.session, "aclose", cancelled)
+        await conversation.finish()
+
+        moments = await calls.house.store.said(conversation.call.shared.state_id)
+        assert moments[-1].kind == MomentKind.CALL_ENDED
+        assert model.closed
+
+
 async def test_the_end_of_a_call_is_whole_even_if_it_is_cancelled(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:

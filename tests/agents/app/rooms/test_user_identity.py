@@ -263,7 +263,7 @@ def _agents(client: Client) -> list[str]:
 async def test_moving_to_another_room_is_announced_in_the_old_one(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.app.rooms.departure.GOODBYE_S", LONG_S)
+    monkeypatch.setattr("agents.app.rooms.departure.NOTIFY_S", LONG_S)
     other = f"{room_name}-other"
     async with livekit.joined(room_name) as tablet, calls.agent(room_name) as first:
         hello = await tablet.hello()

@@ -56,7 +56,7 @@ async def test_waiting_guests_are_searched_for_again_and_again(
     monkeypatch.setattr(lifecycle, "_RECOVERY_EVERY_S", 0.0)
     worker = PlayedWorker()
     told: asyncio.Future[ShutdownMode] = asyncio.get_running_loop().create_future()
-    run = lifecycle._Run(cast(Worker, worker), cast(api.LiveKitAPI, None), told)
+    run = lifecycle._WorkerRun(cast(Worker, worker), cast(api.LiveKitAPI, None), told)
     serving = asyncio.create_task(run(lambda: None))
     await until(lambda: worker.told)
 
@@ -79,7 +79,7 @@ async def test_after_registering_again_waiting_users_are_looked_for(
     monkeypatch.setattr(lifecycle, "serve_waiting_participants", serve_waiting_participants)
     worker = PlayedWorker()
     told: asyncio.Future[ShutdownMode] = asyncio.get_running_loop().create_future()
-    run = lifecycle._Run(cast(Worker, worker), cast(api.LiveKitAPI, None), told)
+    run = lifecycle._WorkerRun(cast(Worker, worker), cast(api.LiveKitAPI, None), told)
     serving = asyncio.create_task(run(lambda: None))
     await until(lambda: worker.told)
 

@@ -126,7 +126,7 @@ async def test_a_port_that_is_taken_is_named(deployment: Deployment) -> None:
             code = await worker.ends()
 
     assert code == 1
-    assert worker.logged()[-1]["message"].startswith("BELLA_VISTA_HEALTH_PORT")
+    assert worker.logged()[-1]["message"].startswith("port already in use: BELLA_VISTA_HEALTH_PORT")
     assert worker.logged()[-1]["health_port"] == port
 
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from agents.app.terminal.input import LONGEST, InputLines, PipedLines
+from agents.app.terminal.input import MAX_LINE, InputLines, PipedLines
 
 
 def piped(raw: bytes) -> list[str]:
@@ -47,7 +47,7 @@ def test_lines_come_out_of_a_pipe_as_they_went_in(raw: bytes, lines: list[str]) 
 def test_a_line_without_end_is_not_kept_whole() -> None:
     lines = piped(b"a" * 1_000_000 + b"\nthe next\n")
 
-    assert len(lines[0]) <= 4 * LONGEST
+    assert len(lines[0]) <= 4 * MAX_LINE
     assert lines[1:] == ["the next"]
 
 
@@ -60,9 +60,9 @@ async def test_blank_lines_are_no_turns() -> None:
 
 
 async def test_the_length_of_a_line_is_limited() -> None:
-    lines = InputLines(lambda: "a" * (LONGEST + 5))
+    lines = InputLines(lambda: "a" * (MAX_LINE + 5))
 
-    assert len(await lines.following() or "") == LONGEST
+    assert len(await lines.following() or "") == MAX_LINE
 
 
 async def test_a_blocked_reader_does_not_delay_the_exit() -> None:

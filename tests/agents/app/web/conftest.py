@@ -15,7 +15,7 @@ from agents.app.app import AnyApp, Environment
 from agents.app.dispatch.dispatcher import server_api
 from agents.app.settings import AppSettings
 from agents.app.states import open_store
-from agents.app.web.protection import Limits
+from agents.app.web.protection import RequestLimits
 from agents.app.web.server import WebServer
 from bella_vista.app import APP
 from state.shared import SqlStore
@@ -80,6 +80,6 @@ def serve(clean_folder: Path) -> Serve:
 @pytest.fixture
 def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rates are not refilled, however slow the machine is."""
-    defaults = Limits.__init__.__kwdefaults__
+    defaults = RequestLimits.__init__.__kwdefaults__
     assert defaults is not None
     monkeypatch.setitem(defaults, "clock", lambda: 0.0)

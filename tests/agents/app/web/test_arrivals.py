@@ -179,7 +179,7 @@ async def test_who_joins_after_the_server_was_away_is_served(serve: Serve) -> No
 async def test_of_many_awaited_users_the_oldest_are_forgotten(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.app.web.arrivals.MOST", 3)
+    monkeypatch.setattr("agents.app.web.arrivals.MAX_AWAITED", 3)
     async with serve() as site:
         for number in range(5):
             async with site.browser(f"192.0.2.{number}") as browser:
@@ -206,7 +206,7 @@ class OneRoom:
 async def test_a_user_who_is_forgotten_while_rooms_are_read_stops_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agents.app.web.arrivals.MOST", 1)
+    monkeypatch.setattr("agents.app.web.arrivals.MAX_AWAITED", 1)
     first, second = Visitor.new(), Visitor.new()
     server: Any = OneRoom(first.room, lambda: arrivals.expect(second))
     arrivals = Arrivals(server, "agent")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from agents.app.web.command import Http
+from agents.app.web.command import HttpProtocol
 
 LINES = b"GET / HTTP/1.1\r\nHost: pizza.example\r\n"
 
@@ -18,7 +18,7 @@ LINES = b"GET / HTTP/1.1\r\nHost: pizza.example\r\n"
 async def connected(app: Any) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """A connection to a server of an application."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        config = uvicorn.Config(app, http=Http, lifespan="off", log_config=None)
+        config = uvicorn.Config(app, http=HttpProtocol, lifespan="off", log_config=None)
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server._serve([listening]))
         reader, writer = await asyncio.open_connection(*listening.getsockname())

@@ -1,5 +1,6 @@
 """The page, the agents and a LiveKit server in one program, until Ctrl-C."""
 
+import asyncio
 import os
 import pty
 import signal
@@ -10,10 +11,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from agents.app.testing import livekit_program
 from tests.agents.app.serving.processes import clean_environment
+from tests.agents.app.web.test_command import address, visiting
+from tests.sounds import speech_program
+from tests.speaking import speaking
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
 
@@ -70,6 +75,44 @@ def test_it_is_ready_with_its_agents_and_ends_with_all_of_them(module: str, tmp_
     assert "worker registered" in log
     assert "worker shutting down" in log
     assert "Traceback" not in log
+
+
+@pytest.mark.parametrize(
+    ("variables", "spoken", "told"),
+    [
+        ({}, True, "Speech-to-text: local; text-to-speech: local."),
+        (
+            {"BELLA_VISTA_LANGUAGE": "de"},
+            False,
+            "Calls are typed, not spoken: BELLA_VISTA_LANGUAGE: local speech-to-text is English only",
+        ),
+    ],
+)
+async def test_calls_are_spoken_if_this_machine_can_hear_and_speak(
+    tmp_path: Path, variables: dict[str, str], spoken: bool, told: str
+) -> None:
+    speech_program("espeak-ng")
+    process = await asyncio.create_subprocess_exec(
+        *program("bella_vista", tmp_path),
+        env=clean_environment(tmp_path, **variables),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with httpx2.AsyncClient(base_url=await address(process), timeout=30) as browser:
+            token = (await browser.post("/api/token", json={})).json()
+            async with visiting(token) as guest, speaking(guest.room):
+                hello = await guest.hello(60)
+        process.send_signal(signal.SIGINT)
+        _, log = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+    assert ("push_to_talk" in hello["features"]) is spoken
+    assert told in log.decode()
 
 
 def test_ctrl_c_in_a_terminal_does_not_make_make_fail(tmp_path: Path) -> None:

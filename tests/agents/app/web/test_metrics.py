@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from agents.app.settings import SettingsFaults
-from agents.app.web.protection import LARGEST_BODY
+from agents.app.web.protection import MAX_BODY
 from tests.agents.app.serving.processes import free_port
 from tests.agents.app.web.conftest import HASH, PASSWORD, Serve
 from tests.agents.app.web.test_staff import watched
@@ -27,7 +27,7 @@ async def test_what_happens_is_counted_without_secrets(serve: Serve) -> None:
         async with site.browser() as guest, site.browser("192.0.2.2") as cook:
             token = await guest.post("/api/token")
             await guest.post("/api/token", json={"room_name": "secret-4711"})
-            await guest.post("/api/token", content=b"x" * (LARGEST_BODY + 1))
+            await guest.post("/api/token", content=b"x" * (MAX_BODY + 1))
             await guest.post("/api/token", headers={"origin": "https://secret-4711.example"})
             await guest.post("/api/leave", json={"room_name": "secret-4711"})
             guest.cookies.clear()

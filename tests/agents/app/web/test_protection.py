@@ -8,7 +8,7 @@ import pytest
 
 from agents.app.settings import SettingsFaults
 from agents.app.web.cookies import Visitor
-from agents.app.web.protection import AT_ONCE, CLIENTS, LARGEST_BODY, LARGEST_HEADERS
+from agents.app.web.protection import BURST, CLIENTS_PER_ADDRESS, MAX_BODY, MAX_HEADERS
 from bella_vista.settings import Settings
 from tests.agents.app.web.conftest import HASH, HERE, Serve
 
@@ -121,7 +121,7 @@ async def test_a_flood_from_one_address_is_refused_and_others_are_served(serve: 
         page = await flooding.get("/healthz")
 
     refused = [answer for answer in answers if answer.status_code == 429]
-    assert 0 < len(answers) - len(refused) < 2 * AT_ONCE
+    assert 0 < len(answers) - len(refused) < 2 * BURST
     assert refused[-1].json()["error"]["type"] == "too_many_requests"
     assert int(refused[-1].headers["retry-after"]) >= 1
     assert calm.status_code == 401
@@ -161,7 +161,7 @@ async def test_guests_behind_one_address_have_a_limit_each(serve: Serve) -> None
     async with serve() as site, site.browser() as flooding, site.browser() as other:
         for browser in (flooding, other):
             await browser.post("/api/token")
-        answers = [await flooding.get("/api/order") for _ in range(2 * AT_ONCE)]
+        answers = [await flooding.get("/api/order") for _ in range(2 * BURST)]
         calm = await other.get("/api/order")
         tokens = [(await other.post("/api/token")).status_code for _ in range(20)]
 
@@ -171,7 +171,7 @@ async def test_guests_behind_one_address_have_a_limit_each(serve: Serve) -> None
 
 
 @pytest.mark.usefixtures("no_time_passes")
-@pytest.mark.parametrize(("forged", "most"), [(True, 1), (False, CLIENTS)])
+@pytest.mark.parametrize(("forged", "most"), [(True, 1), (False, CLIENTS_PER_ADDRESS)])
 async def test_many_cookies_do_not_help_one_client(serve: Serve, forged: bool, most: int) -> None:
     async with serve() as site, site.browser() as flooding:
         sign = site.server._cookie._signer.dumps
@@ -186,7 +186,7 @@ async def test_many_cookies_do_not_help_one_client(serve: Serve, forged: bool, m
         ]
 
     served = [answer for answer in answers if answer.status_code != 429]
-    assert len(served) == most * AT_ONCE
+    assert len(served) == most * BURST
 
 
 @pytest.mark.usefixtures("no_time_passes")
@@ -222,10 +222,10 @@ async def test_a_proxys_word_counts_only_if_it_is_trusted(serve: Serve) -> None:
 async def test_a_large_body_is_refused_however_it_is_sent(serve: Serve) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(40):
-            yield b"x" * (LARGEST_BODY // 20)
+            yield b"x" * (MAX_BODY // 20)
 
     async with serve() as site, site.browser() as browser:
-        whole = await browser.post("/api/token", content=b"x" * (LARGEST_BODY + 1))
+        whole = await browser.post("/api/token", content=b"x" * (MAX_BODY + 1))
         chunked = await browser.post("/api/token", content=pieces())
 
     for answer in (whole, chunked):
@@ -235,7 +235,7 @@ async def test_a_large_body_is_refused_however_it_is_sent(serve: Serve) -> None:
 @pytest.mark.parametrize("path", ["/healthz", "/api/order"])
 async def test_large_headers_are_refused(serve: Serve, path: str) -> None:
     async with serve() as site, site.browser() as browser:
-        answer = await browser.get(path, headers={"x-long": "x" * LARGEST_HEADERS})
+        answer = await browser.get(path, headers={"x-long": "x" * MAX_HEADERS})
 
     assert (answer.status_code, answer.json()["error"]["type"]) == (431, "too_large")
     assert site.server.refusals.counts == ({"headers": 1} if path.startswith("/api/") else {})
@@ -274,7 +274,11 @@ async def test_every_answer_has_the_security_headers(serve: Serve, path: str) ->
     assert "default-src 'self'" in policy
     assert "connect-src 'self' wss://rooms.example https://rooms.example;" in policy
     assert "frame-ancestors 'self'" in policy
+    assert "object-src 'none'" in policy
+    assert "base-uri 'none'" in policy
     assert "unsafe-eval" not in policy
+    assert answer.headers["permissions-policy"] == "microphone=(self), camera=(), geolocation=()"
+    assert answer.headers["cross-origin-opener-policy"] == "same-origin"
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["referrer-policy"] == "same-origin"
     assert "*" not in answer.headers.get("access-control-allow-origin", "")

@@ -18,7 +18,7 @@ from argon2 import PasswordHasher
 from agents.app.faults import InputError
 from agents.app.forgetting import forget_state
 from agents.app.states import new_state, resume_state
-from agents.app.web.staff import MOST_LOGINS, SHIFT_S, hash_password
+from agents.app.web.staff import LOGIN_S, MAX_LOGINS, hash_password
 from bella_vista.app import APP
 from state.commands import (
     AddItem,
@@ -163,7 +163,7 @@ async def test_only_so_many_logins_wait_for_their_check(
     async with serve(staff_password_hash=HASH) as site:
         desk = site.server._staff
         assert desk is not None
-        monkeypatch.setattr(desk, "_is_right", lambda password: checked.wait(60))
+        monkeypatch.setattr(desk, "_is_password", lambda password: checked.wait(60))
         async with AsyncExitStack() as stack:
             cooks = [
                 await stack.enter_async_context(site.browser(f"192.0.2.{n}")) for n in range(4)
@@ -173,8 +173,8 @@ async def test_only_so_many_logins_wait_for_their_check(
             def login() -> Any:
                 return next(turns).post("/api/staff/login", json={"password": PASSWORD})
 
-            waiting = [asyncio.create_task(login()) for _ in range(MOST_LOGINS)]
-            await until(lambda: desk._logins == MOST_LOGINS, what="the logins")
+            waiting = [asyncio.create_task(login()) for _ in range(MAX_LOGINS)]
+            await until(lambda: desk._pending_logins == MAX_LOGINS, what="the logins")
             refused = await login()
             checked.set()
             answers = await asyncio.gather(*waiting)
@@ -482,13 +482,13 @@ async def test_a_stream_ends_with_the_server_and_polls_only_while_somebody_looks
 async def test_a_reader_that_is_too_slow_begins_anew(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.app.web.board._WAITING", 2)
+    monkeypatch.setattr("agents.app.web.board._QUEUE_SIZE", 2)
     async with kitchen(serve) as (site, _):
         board = site.server._staff.board  # type: ignore[union-attr]
         async with watched(site) as stream:
             await stream.next("snapshot")
             for number in range(4):
-                board.tell("order", number)
+                board.send("order", number)
             with pytest.raises(AssertionError, match="has ended"):
                 await stream.next("order")
 
@@ -546,9 +546,9 @@ async def test_the_events_end_with_the_login(serve: Serve, monkeypatch: pytest.M
         assert desk is not None
         reading = asyncio.create_task(cook.get("/api/staff/events"))
         await until(lambda: desk.board._polling is not None, what="the stream")
-        later = desk._signer.get_timestamp() + SHIFT_S + 1
+        later = desk._signer.get_timestamp() + LOGIN_S + 1
         monkeypatch.setattr(desk._signer, "get_timestamp", lambda: later)
-        desk.board.tell("order", "for staff alone")
+        desk.board.send("order", "for staff alone")
         answer = await asyncio.wait_for(reading, 60)
         again = await cook.get("/api/staff/events")
 
@@ -577,7 +577,7 @@ async def test_the_events_end_when_staff_log_out(serve: Serve) -> None:
 async def test_an_accepted_order_stays_on_the_board_until_it_is_done(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.app.web.board.SHOWN", 2)
+    monkeypatch.setattr("agents.app.web.board.MAX_SHOWN", 2)
     async with kitchen(serve) as (site, cook):
         done, accepted = await placed(site), await placed(site)
         for op in ("accept_order", "start_preparing", "mark_ready", "complete_order"):
@@ -616,6 +616,46 @@ async def test_an_accepted_order_stays_on_the_board_until_it_is_done(
         *((waiting.state_id, stage) for stage in steps),
     ]
     assert now == {one.state_id for one in newest}
+
+
+async def test_a_guest_who_wants_a_person_stays_on_the_board_until_they_are_answered(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.app.web.board.MAX_SHOWN", 2)
+
+    async def listed(cook: Any) -> list[str]:
+        orders = (await cook.get("/api/staff/orders")).json()["orders"]
+        return [order["order_id"] for order in orders]
+
+    async with kitchen(serve) as (site, cook):
+        begun = await order_of(site)
+        await begun.apply(CallPerson(reason="a cake for twelve"), actor="guest")
+        cancelled = await order_of(site)
+        await cancelled.apply(CancelOrder(), actor="guest", seen=0)
+        await cancelled.apply(CallPerson(reason="my money"), actor="guest")
+        newer = [(await order_of(site)).state_id for _ in range(2)]
+        before = await listed(cook)
+        async with watched(site) as board:
+            _, snapshot = await board.next("snapshot")
+            wanting = await order_of(site)  # grows old while the board is open
+            await wanting.apply(CallPerson(reason="a wedding"), actor="guest")
+            while (await board.next("order"))[1]["order_id"] != wanting.state_id:
+                pass
+            newest = [(await order_of(site)).state_id for _ in range(2)]
+            during = await listed(cook)
+            answers = [
+                await cook.post(f"/api/staff/orders/{one}", json={"op": "mark_answered"})
+                for one in (begun.state_id, cancelled.state_id, wanting.state_id)
+            ]
+            told = [await board.next("order") for _ in range(5)]
+            after = await listed(cook)
+
+    assert before == [newer[1], newer[0], cancelled.state_id, begun.state_id]
+    assert [order["order_id"] for order in snapshot["orders"]] == before
+    assert during == [newest[1], newest[0], wanting.state_id, cancelled.state_id, begun.state_id]
+    assert [answer.json()["order"]["person_wanted"] for answer in answers] == [False] * 3
+    assert not any(order["person_wanted"] for _, order in told)
+    assert after == [newest[1], newest[0]]
 
 
 async def test_a_guest_goes_on_while_staff_change_their_order(serve: Serve) -> None:

@@ -13,10 +13,10 @@ from typing import Any, Literal
 from livekit.agents.voice import AgentSession
 from livekit.agents.voice.turn import TurnHandlingOptions
 
-from agents.handoff.audio import GatedInput
 from agents.handoff.call_base import AnyCall
 from agents.handoff.replies import Replies
-from agents.handoff.speech import UserSpeech
+from agents.handoff.speech.audio import GatedInput
+from agents.handoff.speech.user_speech import UserSpeech
 from agents.handoff.user_turns import UserTurns
 from state.shared import Refused
 
@@ -70,6 +70,7 @@ class PushToTalk:
         manual_flush: Whether the speech-to-text model returns a final transcript on request.
         packets: Counts the audio packets that have arrived from the client; by default the
             microphone's frames.
+        on_commit: Called with whether a turn is being committed, when that changes.
         mode: The mode at first.
         resumed: Whether the call resumes an earlier one.
     """
@@ -85,6 +86,7 @@ class PushToTalk:
         open_turns: TurnHandlingOptions,
         manual_flush: bool,
         packets: Callable[[], Awaitable[int | None]] | None = None,
+        on_commit: Callable[[bool], None] = lambda commits: None,
         mode: MicrophoneMode = "open",
         resumed: bool = False,
     ) -> None:
@@ -93,13 +95,14 @@ class PushToTalk:
         self._open_turns = open_turns
         self._manual_flush = manual_flush
         self._packets = packets or self._count_frames
+        self._on_commit = on_commit
         self.mode: MicrophoneMode = "open"
         """The mode that was last set."""
         self.held = False
         """Whether a turn has been started and not ended."""
         self._applied: MicrophoneMode = "open"
         self._started_elsewhere = resumed and mode == "push_to_talk"
-        """Whether the first end of a turn may be of one that an earlier process heard in part."""
+        """Whether the first turn to end may be one that an earlier process heard in part."""
         self._mode_changed: Callable[[MicrophoneMode], None] = lambda mode: None
         self._committing: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -112,7 +115,7 @@ class PushToTalk:
         """Call a function when the mode has changed."""
         self._mode_changed = callback
 
-    # -- what the client asks for ------------------------------------------------------------------
+    # -- requests of the client --------------------------------------------------------------------
 
     def set_mode(self, mode: MicrophoneMode) -> None:
         """Switch between an open microphone and push-to-talk; a turn under way is committed."""
@@ -146,6 +149,7 @@ class PushToTalk:
             if self._committing is not None:
                 self._committing.cancel()
                 self._committing = None
+                self._on_commit(False)
                 self._speech.keep()
             else:
                 self._hold()
@@ -156,7 +160,7 @@ class PushToTalk:
         return self._turns.turn + 1
 
     def end(self) -> int:
-        """End the turn; returns its number. What was said is committed in the background.
+        """End the turn; returns its number. The user's words are committed in the background.
 
         The user is asked again if the turn was started with an earlier agent whose process died.
 
@@ -174,7 +178,7 @@ class PushToTalk:
         return self._turns.turn + 1
 
     def cancel(self) -> int:
-        """Forget what was said in the turn; returns the number of the last turn.
+        """Forget the user's words in the turn; returns the number of the last turn.
 
         Raises:
             NoTurn: No turn was started.
@@ -206,10 +210,10 @@ class PushToTalk:
         if self.held:
             self.end()
 
-    # -- what the call reports ----------------------------------------------------------------------
+    # -- reports of the call ------------------------------------------------------------------------
 
     def agent_entered(self) -> None:
-        """Another agent is active: livekit-agents 1.8.9 may have prepared it with other options."""
+        """Set the options again: livekit-agents 1.8.9 may have prepared the new agent with others."""
         self._update_options()
         if self._clear_due:
             self._clear()
@@ -236,18 +240,20 @@ class PushToTalk:
 
     def _commit_soon(self) -> None:
         self._committing = self._call.spawn(self._commit())
+        self._on_commit(True)
 
     async def _commit(self) -> None:
         try:
             await self._finish_transcript()
-        except Exception:  # what was transcribed so far is accepted all the same
+        except Exception:  # the transcript so far is accepted all the same
             logger.exception("end of a push-to-talk turn failed")
         self._committing = None
+        self._on_commit(False)
         unheard = self._speech.expects_final
         last = self._speech.release()
         if last == "interim":  # its final transcript must not come as another message
             self._clear()
-        elif last == "nothing" and unheard:  # they spoke, and nothing came of it
+        elif last == "nothing" and unheard:  # the user spoke, and no transcript came
             self._replies.speak(self._call.policy.say_again)
         self._release()
 
@@ -264,7 +270,7 @@ class PushToTalk:
         await self._transcribe()
 
     async def _transcribe(self) -> None:
-        """Wait for the final transcript of what was said, and end the turn on livekit's side."""
+        """Wait for the turn's final transcript, and end the turn on livekit's side."""
         wait = self._manual_flush or self._speech.expects_final
         self._speech.expect_end(flushed=self._manual_flush)
         committed = self._call.session.commit_user_turn(
@@ -312,7 +318,7 @@ class PushToTalk:
         self._session.input.set_audio_enabled(True)
 
     def _clear(self) -> None:
-        """Drop what speech-to-text has heard; livekit opens a new stream."""
+        """Drop the audio that speech-to-text has received; livekit opens a new stream."""
         self._clear_due = False
         with suppress(RuntimeError):  # the session is closing
             self._session.clear_user_turn()

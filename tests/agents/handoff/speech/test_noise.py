@@ -7,7 +7,7 @@ from array import array
 import pytest
 from livekit import rtc
 
-from agents.handoff.audio import NoiseSuppressor
+from agents.handoff.speech.audio import NoiseSuppressor
 
 RATE = 24_000
 

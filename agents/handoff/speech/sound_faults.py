@@ -1,4 +1,4 @@
-"""Finds what is wrong with the sound of an utterance: words are guessed from it, or not heard."""
+"""Finds faults in the sound of an utterance, by which words are guessed or not heard at all."""
 
 import logging
 from collections import deque
@@ -12,12 +12,12 @@ _FULL = 26_000
 """The amplitude from which a sample counts as clipped, of 32,768: a codec rounds off what was clipped."""
 
 _MOST_CLIPPED = 0.15
-"""The share of clipped samples in speech from which the words are distorted; a loud voice has half
-of it."""
+"""The share of clipped samples in speech from which on the words are distorted; in a loud voice
+half as many are clipped."""
 
 _LOUD = 0.1
-"""How loud a hundredth of a second of speech is at least, as a share of the loudest: only there
-clipped samples are counted, since silence has none."""
+"""The least loudness of a hundredth of a second that counts as speech, as a share of the loudest.
+Clipped samples are counted only in speech, since silence has none."""
 
 _QUIETEST = 120
 """The mean amplitude that the loudest hundredth of a second of an utterance needs."""
@@ -28,7 +28,7 @@ _HOLE_LOUDNESS = 0.005
 
 _LONGEST_HOLE_S = 0.06
 _MOST_HOLES = 12.0
-"""How many holes a second of speech may have: a stop such as in "pizza" is one, too."""
+"""How many holes a second of speech may have: a stop consonant, as in "letter", counts as one."""
 
 
 _KEPT_S = 6.0
@@ -36,7 +36,7 @@ _KEPT_S = 6.0
 
 
 class SoundCheck:
-    """Writes to the log what is wrong with the user's sound, once until it is right again or else wrong."""
+    """Logs a fault of the user's sound once, until the sound is good again or has another fault."""
 
     def __init__(self) -> None:
         self._frames: deque[rtc.AudioFrame] = deque()
@@ -62,7 +62,7 @@ class SoundCheck:
 
 
 def sound_fault(sound: bytes, rate: int) -> str | None:
-    """Return what is wrong with an utterance, and what helps; None if it can be recognised.
+    """Return the fault of an utterance, and its remedy; None if it can be recognised.
 
     Args:
         sound: 16 bit samples, one channel.

@@ -8,8 +8,10 @@ import pytest
 from livekit import rtc
 from livekit.agents.stt import AvailabilityChangedEvent
 from livekit.agents.vad import VADEvent, VADEventType
+from livekit.agents.voice import UserStateChangedEvent
 
-from agents.handoff import Graph, HandedOver, Heard, Said, YourTurn, push_to_talk
+from agents.handoff import Graph, HandedOver, Heard, Said, YourTurn
+from agents.handoff.speech import push_to_talk
 from agents.testing import (
     Loudspeaker,
     Microphone,
@@ -24,6 +26,7 @@ from agents.testing import (
 from agents.testing.conversation import Turn
 from agents.testing.tones import line, silence
 from tests.agents.hotel import Bar, Concierge, Reception, Stay, hotel, hotel_graph
+from tests.virtual_time import in_virtual_time
 
 SOON_S = 10.0
 """How long anything may take on a busy machine, in seconds."""
@@ -469,16 +472,16 @@ async def test_a_turn_without_audio_packets_is_committed(short: None) -> None:
     assert talk.heard == ["two nights"]
 
 
-async def test_a_turn_with_audio_packets_goes_on(short: None) -> None:
+@in_virtual_time
+async def test_a_turn_with_audio_packets_goes_on() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
     microphone = Microphone()
 
     async with Talk(hotel(), model, microphone=microphone) as talk:
         talk.presses()
-        began = asyncio.get_running_loop().time()
-        while asyncio.get_running_loop().time() < began + 0.2:
+        for _ in range(60):
             microphone.plays(silence(0.01))
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(1)
         assert talk.button.held
         talk.stt.hears("two nights")
         talk.button.user_left()
@@ -545,3 +548,23 @@ async def test_push_to_talk_from_the_beginning() -> None:
         await talk.user_says_held("two nights")
 
     assert talk.heard == ["two nights"]
+
+
+async def test_a_noise_after_a_cancelled_turn_is_not_asked_about() -> None:
+    async with Talk(hotel(), ScriptedLLM([says("Good evening.")])) as talk:
+        speech = talk.call.user_speech
+        talk.presses()
+        talk.stt.begins("Two nights")
+        await talk.so(lambda: speech.expects_final)
+        talk.button.cancel()
+        talk.button.set_mode("open")
+        speech.use_turn_end_timeout(0.02)
+        for event in (
+            UserStateChangedEvent(old_state="listening", new_state="speaking", created_at=1.0),
+            UserStateChangedEvent(old_state="speaking", new_state="listening", created_at=1.3),
+        ):
+            speech.state_changed(event)
+        await talk.so(lambda: not speech.awaiting_transcript)
+        await talk.answered()
+
+    assert talk.said == ["Good evening."]
