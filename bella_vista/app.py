@@ -117,6 +117,7 @@ APP: "App[OrderState, OrderContext]" = App(
         attributes=lambda order: {"stage": order.stage.value},
         choices=_choices,
         comment=later("bella_vista.page_comments:comment"),
+        staff_comment=later("bella_vista.page_comments:staff_comment"),
         terms=lambda context: [dish.name for dish in context.menu.dishes],
         sentences=lambda context: loaded("bella_vista.local.spoken:spoken_sentences")(context.menu),
         meaning=lambda context: loaded("bella_vista.local.spoken:spoken_meaning")(context.menu),

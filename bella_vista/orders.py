@@ -55,8 +55,8 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
 
 
 def waits_for_staff(order: OrderState) -> bool:
-    """Whether the kitchen or the counter has the order and is not done with it."""
-    return order.stage in STEPS
+    """Whether the kitchen or the counter has the order and is not done with it, or its guest wants a person."""
+    return order.stage in STEPS or order.person_wanted
 
 
 def for_staff(order: OrderState) -> dict[str, JsonValue]:

@@ -1,4 +1,4 @@
-"""Words the agents' comments on changes that the guest made on the page."""
+"""Words the agents' comments on changes that the guest made on the page, and on the kitchen's answer."""
 
 from collections.abc import Callable, Sequence
 
@@ -53,6 +53,36 @@ def comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
         if order.stage is Stage.CONFIRMED and question == _next_question(stretches[0][0], context):
             question = ""  # an agent has asked for it already
     return Comment(CHANGED, joined(told, question))
+
+
+def staff_comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
+    """Word what the kitchen has done with a placed order: accepted it, made it ready, or refused it."""
+    order, context = changes.state, changes.context
+    before = changes.applied[0].before
+    match order.stage:
+        case Stage.ACCEPTED | Stage.PREPARING if before.stage is Stage.PLACED:
+            words = joined("The kitchen has accepted your order.", _promise(before, order, context))
+        case Stage.READY if before.stage is not Stage.READY:
+            words = "Your order is ready."
+        case Stage.FAILED if before.stage is not Stage.FAILED:
+            reason = (order.ended_reason or "").rstrip(".")
+            refused = "I am sorry, the restaurant cannot make your order after all."
+            words = joined(refused, f"The reason: {reason}." if reason else "")
+        case _:
+            return None
+    return Comment(order.stage.value, words)
+
+
+def _promise(before: OrderState, order: OrderState, context: OrderContext) -> str:
+    """Say when the order will be ready, and whether that differs from what the guest was promised."""
+    if before.fulfilment is None or order.fulfilment is None:
+        return ""
+    promised, ready = before.fulfilment.ready_at, order.fulfilment.ready_at
+    now = context.now()
+    said = f"It will be ready {said_time(ready, now)}"
+    if said_time(promised, now) == said_time(ready, now):
+        return f"{said}."
+    return f"{said}, {'later' if ready > promised else 'earlier'} than we promised."
 
 
 def _steps(changes: Changes[OrderState, OrderContext]) -> list[str]:
@@ -113,6 +143,9 @@ def _terms(before: OrderState, order: OrderState, context: OrderContext) -> list
     if len(order.notes) > len(before.notes):
         said.append("left a note")
     said += [f"noted an allergy to {one}" for one in order.allergies if one not in before.allergies]
+    said += [
+        f"took the allergy to {one} off" for one in before.allergies if one not in order.allergies
+    ]
     return said
 
 
@@ -122,7 +155,7 @@ def _warning(stretches: Sequence[tuple[OrderState, OrderState]], context: OrderC
     for before, after in stretches:
         known = set(allergy_warnings(before, context))
         said |= dict.fromkeys(one for one in allergy_warnings(after, context) if one not in known)
-    if any(after.allergies != before.allergies for before, after in stretches):
+    if any(set(after.allergies) - set(before.allergies) for before, after in stretches):
         said[NO_PROMISE] = None
     return " ".join(said)
 

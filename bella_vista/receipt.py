@@ -108,6 +108,8 @@ def _facts(view: Mapping[str, Any]) -> Iterator[Row]:
         yield Row(clean(f"Note, {note['title']}: {note['content']}"))
     if view["feedback_rating"] is not None:
         yield Row(f"Rated {view['feedback_rating']} of 5")
+    if why := view.get("ended_reason"):
+        yield Row(clean(f"Refused: {why}"))
     if view["person_wanted"]:
         yield Row("A person has been asked to help")
 

@@ -73,7 +73,8 @@ def _commands(order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _steps(stage: Stage, order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for op in _TO_STAGE[stage]:
-        yield {"op": op, **({"reason": "the restaurant could not"} if op == "refuse_order" else {})}
+        why = order.get("ended_reason") or "the restaurant could not"
+        yield {"op": op, **({"reason": why} if op == "refuse_order" else {})}
         if op == "place_order":
             rating, comment = order.get("feedback_rating"), order.get("feedback_comment")
             if rating is not None or comment is not None:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from agents.app.clock import running_clock
 from agents.app.faults import InputError
-from agents.app.terminal.input import LONGEST, PipedLines
+from agents.app.terminal.input import MAX_LINE, PipedLines
 from agents.app.terminal.stdio import json_line, say
 from bella_vista.local.understanding.meaning import LineSeen, OrderSeen
 from bella_vista.local.understanding.understander import NO_ORDER, Understander, as_json
@@ -40,7 +40,7 @@ def understand_lines(
         return
     for line in iter(PipedLines(sys.stdin.fileno()), None):
         redact = Redactor(lambda: region_of(menu.restaurant))
-        if words := redact(line.strip()[:LONGEST]):
+        if words := redact(line.strip()[:MAX_LINE]):
             if tell is not None:
                 tell(f"> {words}")
             understood = understander.understand(words, order=seen, now=now(), explain=tell)

@@ -66,6 +66,8 @@ class Answers:
             case "contents":
                 allergies = [str(one) for one in order.get("allergies") or ()]
                 return joined(self._contents(subject), self._for(subject, allergies))
+            case "allergens" if asked.aspect and asked.allergen:
+                return self._of_all(asked.allergen, subject, without=asked.aspect == "without")
             case "allergens" if asked.aspect == "without":
                 return self._without([str(one) for one in order.get("allergies") or ()], subject)
             case "allergens":
@@ -227,6 +229,8 @@ class Answers:
     def _told_of(self, name: str | None, aspect: str) -> str:
         """Say what the menu tells of how spicy or how big a dish is: its description, or a choice of it."""
         item = self._item(name)
+        if item is None and (choice := self._choice(name)) is not None:
+            return say(aspect, name=choice.name)
         if item is None:
             return say(f"{aspect} which")
         contains, groups = (
@@ -314,8 +318,20 @@ class Answers:
         choices = (one for group in self._menu.options.values() for one in group.choices)
         return next((one for one in choices if name and one.name == name), None)
 
-    def _dishes_with(self, allergen: str) -> str:
-        names = [dish.name for dish in dishes_with(self._menu, allergen) or self._listing(allergen)]
+    def _of_all(self, allergen: str, section: str | None, *, without: bool) -> str:
+        """Name the dishes for which the menu lists an allergen, or does not: "anything gluten free?"."""
+        if not (is_mentioned(self._menu, allergen) or self._listing(allergen)):
+            return self.not_mentioned([allergen])
+        if without:
+            return self._without([allergen], section)
+        return self._dishes_with(allergen, section) or self._without([allergen], section)
+
+    def _dishes_with(self, allergen: str, section: str | None = None) -> str:
+        names = [
+            dish.name
+            for dish in dishes_with(self._menu, allergen) or self._listing(allergen)
+            if section in (None, dish.section)
+        ]
         called = families_of(allergen) or (allergen,)
         return say("allergen dishes", called=called, names=some(names))
 
@@ -390,11 +406,11 @@ class Answers:
             return say("sold_out", name=item.name)
         if item is not None:
             return say("had", answer=self._price(Asked("price", item.name), {}))
-        group = next(
-            (one for one in self._menu.options.values() if one.name == asked.subject), None
-        )
-        if group is not None:
-            return say("had group", group=group.name, choices=[one.name for one in group.choices])
+        groups = asked.groups or (asked.subject,)
+        of_them = (one for one in self._menu.options.values() if one.name in groups)
+        choices = dict.fromkeys(choice.name for one in of_them for choice in one.choices)
+        if choices:
+            return say("had group", group=asked.subject, choices=list(choices))
         if asked.words:
             return say("not_on_menu", words=asked.words)
         return self._choice_price(asked.subject) or self._section(None)

@@ -1,5 +1,6 @@
 """The local model's mind: understands what was said once, and lets the agent's policy go on from there."""
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,8 @@ _TO_CHOOSE = frozenset(
     {"ambiguous", "choice_missing", "choice_not_possible", "either", "which_line"}
 )
 """What is asked back that the guest can answer with one of what is possible."""
+_LETTERS = re.compile(r"(?:[^\W\d_][ .-]+){2,}[^\W\d_][ .]*")
+"""A name of which nothing but the letters is said."""
 _REMEMBERED = 2_000
 """How many messages are remembered over all conversations; a turn needs only its own and the one before."""
 
@@ -237,11 +240,12 @@ class Dialogue:
             return replace(move, asks=say("asked in vain wait"))
         asked = now.heard.question
         possible = asked.possible if asked is not None else ()
+        name = asked.facts.get("name") if asked is not None and asked.code in _TO_CHOOSE else None
         block = f"again {subject}" if subject else "again question"
         if block not in blocks("sentences"):
             return move
         ways = now.menu.restaurant.payment
-        return replace(move, asks=say(block, possible=possible, ways=ways))
+        return replace(move, asks=say(block, name=name, possible=possible, ways=ways))
 
     def _move(self, scene: Scene) -> tuple[Move, Situation]:
         now = self._here()
@@ -298,8 +302,8 @@ class Dialogue:
         if key not in self._understood:
             before = scene.before_last_said()
             pending = self._open.get((scene.agent, before.id)) if before is not None else None
-            understood = self._with_postcode(scene, asked, pending, now)
-            text = guest.text.replace(CARD, " ")
+            understood = self._with_begun(scene, asked, pending, now)
+            text = _whole_number(guest.text.replace(CARD, " "), before, pending)
             understood = understood or self._understood_as(text, pending, scene, asked, now)
             understood = self._with_time(understood, scene)
             understood = self._with_asked_postcode(understood, scene)
@@ -308,32 +312,59 @@ class Dialogue:
             _keep(self._understood, key, understood)
         return self._understood[key]
 
-    def _with_postcode(
+    def _with_begun(
         self, scene: Scene, asked: Topic, pending: Question | None, now: datetime
     ) -> Understanding | None:
-        """Understand a postcode together with the address that it belongs to."""
-        if asked is not Topic.POSTCODE or scene.guest is None:
-            return None
-        begun = self._address_begun(scene) or scene.before_last_said()
-        if begun is None:
+        """Understand a postcode, or a floor, together with the address that it belongs to."""
+        if scene.guest is None:
             return None
         said = Said.read(scene.guest.text)
+        way = scene.order.get("fulfilment") or {}
+        begun = self._address_begun(scene) if asked is Topic.POSTCODE else None
+        floor = said.find(pattern("floor of an address"))
+        if begun is None and floor is not None and not floor.first and way.get("address"):
+            begun = Draft("set_fulfilment", {"address": way["address"]})
+            said = said.part(floor.span(said, "floor")[0], len(said))
+        if begun is None:
+            return self._with_corrected_postcode(scene, scene.guest.text)
+        address = str(begun.fields["address"])
         found = said.find(pattern("postcode is"))
-        rest = scene.guest.text
-        if found is not None and not found.first:
-            rest = said.typed(found.last)
-        understood = self._understood_as(f"{begun.text}, {rest}", pending, scene, asked, now)
-        return understood if any(map(self._has_postcode, understood.commands)) else None
+        rest = said.typed(found.last if found is not None and not found.first else 0)
+        if " ".join(address.split()[:2]).casefold() in rest.casefold():
+            return None  # the whole of it is said again
+        understood = self._understood_as(f"{address}, {rest}", pending, scene, asked, now)
+        wish = next((one for one in understood.commands if one.op == "set_fulfilment"), None)
+        if wish is None or len(str(wish.fields.get("address", ""))) <= len(address):
+            return None
+        kept = {name: begun.fields[name] for name in ("when",) if name in begun.fields}
+        whole = replace(wish, fields={**kept, **wish.fields})
+        commands = tuple(whole if one is wish else one for one in understood.commands)
+        return replace(understood, text=scene.guest.text, commands=commands)
+
+    def _with_corrected_postcode(self, scene: Scene, text: str) -> Understanding | None:
+        """Put a postcode that is said alone in the place of the one on the order: "10014, sorry"."""
+        way = scene.order.get("fulfilment") or {}
+        address, delivery = str(way.get("address") or ""), self._menu.restaurant.delivery
+        if way.get("kind") != "delivery" or not address or delivery is None:
+            return None
+        code = Said.read(text).trimmed(words_of("around a postcode")).said
+        if not re.fullmatch(r"\d{4,5}", code) or not postcode_in(code, delivery.postcodes)[1]:
+            return None
+        numbers = [one for one in re.finditer(r"\b\d+\b", address) if len(one[0]) == len(code)]
+        if not numbers or numbers[-1][0] == code:
+            return None
+        begins, ends = numbers[-1].span()
+        whole = f"{address[:begins]}{code}{address[ends:]}"
+        wish = Draft("set_fulfilment", {"kind": "delivery", "address": whole})
+        return Understanding(text, (wish,))
 
     def _has_postcode(self, wish: Draft) -> bool:
         delivery = self._menu.restaurant.delivery
         codes = delivery.postcodes if delivery is not None else ()
         return postcode_in(str(wish.fields.get("address", "")), codes)[1]
 
-    def _address_begun(self, scene: Scene) -> Words | None:
-        """Return the guest's words that named an address without its postcode, however long ago."""
-        if (scene.order.get("fulfilment") or {}).get("kind") == "delivery":
-            return None
+    def _address_begun(self, scene: Scene) -> Draft | None:
+        """Return the guest's wish that named an address without its postcode, however long ago."""
         for words in reversed(scene.dialogue):
             heard = self._understood.get(words.id)
             if heard is None or words is scene.guest:
@@ -341,7 +372,7 @@ class Dialogue:
             wishes = [one for one in heard.commands if one.op == "set_fulfilment"]
             if wishes:
                 whole = not wishes[-1].fields.get("address") or self._has_postcode(wishes[-1])
-                return None if whole else words
+                return None if whole else wishes[-1]
             if {"no", "nothing"} & set(heard.intents):
                 return None
         return None
@@ -351,9 +382,16 @@ class Dialogue:
         wish = next((d for d in understood.commands if d.op == "set_fulfilment"), None)
         if wish is None or "when" in wish.fields or scene.order.get("fulfilment"):
             return understood
-        when = next(
-            (at for words in reversed(scene.dialogue) if (at := self._time_in(words))), None
-        )
+        said = (question for one in reversed(scene.dialogue) for question in self._timed(one))
+        question = next(said, None)
+        when = question.draft.fields.get("when") if question and question.draft else None
+        if question is not None and when is None:  # only the day was said
+            facts = {"needs": "time", "day": question.facts["day"]}
+            asked = Question("missing", facts, wish)
+            commands = tuple(one for one in understood.commands if one is not wish)
+            return replace(
+                understood, commands=commands, question=_both(understood.question, asked)
+            )
         if when is None:
             return understood
         timed = replace(wish, fields={**wish.fields, "when": when})
@@ -385,14 +423,20 @@ class Dialogue:
         delivery = self._menu.restaurant.delivery
         return delivery is not None and text in delivery.postcodes
 
-    def _time_in(self, words: Words) -> str | None:
-        """Return the time some words of the guest's named, when it was not said what for."""
+    def _timed(self, words: Words) -> Sequence[Question]:
+        """Return what some words of the guest's asked back that named a time or a day, not yet what for."""
         heard = self._understood.get(words.id)
         question = heard.question if heard is not None else None
-        for one in (question, *question.rest) if question is not None else ():
-            if one.draft is not None and one.draft.op == "set_fulfilment":
-                return one.draft.fields.get("when")
-        return None
+        # "Two peas, one is for tomorrow" tells of the food.
+        food = heard is not None and any(one.op.endswith("_item") for one in heard.commands)
+        return [
+            one
+            for one in ((question, *question.rest) if question is not None else ())
+            if one.draft is not None
+            and one.draft.op == "set_fulfilment"
+            and one.facts.get("needs") == "fulfilment"
+            and (one.draft.fields.get("when") or (one.facts.get("day") and not food))
+        ]
 
     def _understood_as(
         self, text: str, pending: Question | None, scene: Scene, asked: Topic, now: datetime
@@ -406,6 +450,7 @@ class Dialogue:
 
         if answered is not None and answered.answers:
             text = _asked_alike(text, answered.answers[-1])
+            text = text if answered.commands else _without_giving_up(text)
         text = _without_echo(text) if asked else text
 
         def understand(expects: str | None) -> Understanding:
@@ -427,6 +472,9 @@ class Dialogue:
         understood = understand("name too" if asked is Topic.NAME else EXPECTS.get(asked))
         if _may_be_a_name(text, understood, scene, asked):
             understood = understand(EXPECTS[Topic.NAME])
+        if asked is Topic.CONFIRM and _is_number(re.split(r"[.,!] ", text)[0]):
+            # "4. good" may be a rating that comes too early, or a quantity without its dish.
+            return Understanding(text, not_understood=(text.strip(" .,!?"),))
         if asked is Topic.NAME and scene.agent != "greeter" and _is_number(text):
             understood = Understanding(text, not_understood=(text.strip(" .,!?"),))
         if scene.order.get("guest") and not _tells_name(text):
@@ -442,28 +490,27 @@ class Dialogue:
         if pending is not None and pending.code == "unclear" and ends and not understood.settled:
             unheard = (str(pending.facts["words"]),) if pending.facts.get("words") else ()
             unheard = (*understood.not_understood, *unheard)
-            return replace(understood, not_understood=unheard, dropped=_left_out(pending))
+            return _given_up(replace(understood, not_understood=unheard), pending)
         waiting = _to_choose(pending, understood) if pending is not None else None
         answers = understood if waiting is pending else replace(understood, settled=False)
         if waiting is not None and _still_waits(waiting, answers):
             if ends:
                 unasked = _not_asked_yet(waiting)
-                if unasked is not None:
+                if unasked:
                     intents = tuple(one for one in understood.intents if one not in _ENDING)
-                    dropped = _left_out(replace(waiting, rest=()))
-                    return replace(understood, question=unasked, intents=intents, dropped=dropped)
+                    asked_before = [one for one in waiting.rest if one not in unasked]
+                    question = replace(unasked[0], rest=tuple(unasked[1:]))
+                    understood = replace(understood, question=question, intents=intents)
+                    return _given_up(understood, replace(waiting, rest=tuple(asked_before)))
                 either = [one for one in (waiting, *waiting.rest) if one.code == "either"]
                 likelier = (draft for one in either for draft in one.facts["orders"][0])
-                return replace(
-                    understood,
-                    commands=(*likelier, *understood.commands),
-                    dropped=_left_out(waiting),
-                    taken=tuple(one.possible[0] for one in either),
-                )
+                commands = (*likelier, *understood.commands)
+                taken = tuple(one.possible[0] for one in either)
+                return _given_up(replace(understood, commands=commands, taken=taken), waiting)
             understood = replace(understood, question=_both(understood.question, waiting))
         elif waiting is not None and waiting is pending and understood.settled:
             if not (understood.commands or understood.question):  # it was given up
-                understood = replace(understood, dropped=_left_out(replace(waiting, rest=())))
+                understood = _given_up(understood, replace(waiting, rest=()))
         return understood
 
     def _order_since(self, scene: Scene, before: Words | None) -> OrderSeen:
@@ -559,6 +606,15 @@ def _asked_alike(text: str, before: Asked) -> str:
     )
 
 
+def _without_giving_up(text: str) -> str:
+    """Leave out that what was only asked about is not wanted: "forget that, make mine a medium"."""
+    words = Said.read(text)
+    found = words.find(pattern("gives up"))
+    if found is None or found.first:
+        return text
+    return words.part(found.last, len(words)).typed()
+
+
 def _breaks_off(text: str, understood: Understanding) -> bool:
     """Whether a message ended before its dish: "could I have two", of which only "two" is asked."""
     question = understood.question
@@ -579,7 +635,10 @@ def _changes_time(text: str, before: Understanding | None, order: Mapping[str, A
 
 
 def _tips(text: str, before: Understanding) -> bool:
-    """Whether a number alone is a tip, because the guest has just said how they pay."""
+    """Whether a number is a tip, because the guest has just said how they pay, or another tip."""
+    tipped = any(one.op == "set_tip" for one in before.commands)
+    if tipped and pattern("another tip").fullmatch(Said.read(text).said) is not None:
+        return True
     pays = any(one.op == "choose_payment" for one in before.commands)
     pays = pays or (before.question is not None and before.question.facts.get("needs") == "payment")
     tokens = Said.read(text).tokens
@@ -606,6 +665,14 @@ def _tips_as_reckoned(understood: Understanding, before: Understanding) -> Under
     return replace(understood, commands=(Draft("set_tip", {"percentage": int(percent)}),))
 
 
+def _whole_number(text: str, before: Words | None, pending: Question | None) -> str:
+    """Put the end of a telephone number behind its beginning: "my number is 917 555", "0148"."""
+    begun = pending is not None and pending.facts.get("field") == "phone"
+    digits = re.findall(r"\d[\d .-]{3,}", before.text) if begun and before is not None else []
+    ends = re.fullmatch(r"\D{0,12}(\d[\d -]{1,7})\D{0,12}", text)
+    return f"my number is {digits[-1]} {ends[1]}" if digits and ends is not None else text
+
+
 def _without_echo(text: str) -> str:
     """Leave out a question of ours that the guest says after us: "My name? Rachel Kim"."""
     echo, asks, answer = text.partition("?")
@@ -616,7 +683,7 @@ def _without_echo(text: str) -> str:
 def _tells_name(text: str) -> bool:
     """Whether a name in a message is the guest's, although another is known."""
     words = Said.read(text)
-    return any(
+    return _LETTERS.fullmatch(text) is not None or any(
         words.find(pattern(name)) for name in ("name is", "i am", "spelled", "no name asked")
     )
 
@@ -644,6 +711,7 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
 def _to_choose(pending: Question, understood: Understanding) -> Question | None:
     """Return what waits from the first question on that a guest can only answer by choosing."""
     known = pending.code == "which_line" and understood.settled
+    known = known or (_stays(pending) and not understood.settled)
     asked = pending.rest if known else (pending, *pending.rest)
     for at, one in enumerate(asked):
         if one.code in _TO_CHOOSE:
@@ -662,11 +730,7 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     answered = taken or understood.settled
     given_up = {"nothing", "cancel", "bye", "start over"} & set(understood.intents)
     refused = "no" in understood.intents and "done" not in understood.intents
-    # A line that cannot be changed as was said stays as it is: the guest has been told so.
-    changes = pending.draft is not None and pending.draft.op == "change_item"
-    changes = changes or bool(pending.facts.get("source"))
-    kept = pending.code == "choice_not_possible" and changes
-    waits = pending.code in _TO_CHOOSE and not kept
+    waits = pending.code in _TO_CHOOSE and not _stays(pending)
     return (
         waits
         and not answered
@@ -676,25 +740,35 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     )
 
 
-def _not_asked_yet(pending: Question) -> Question | None:
+def _stays(pending: Question) -> bool:
+    """Whether a line cannot be changed as was said, so that it stays as it is: the guest has been told so."""
+    changes = pending.draft is not None and pending.draft.op == "change_item"
+    return pending.code == "choice_not_possible" and (changes or bool(pending.facts.get("source")))
+
+
+def _not_asked_yet(pending: Question) -> Sequence[Question]:
     """Return what other dishes wait for that the guest was never asked: "that's all" does not answer it."""
-    others = [
+    return [
         one
         for one in pending.rest
         if one.code == "choice_missing" and one.draft and _about(one) != _about(pending)
     ]
-    return replace(others[0], rest=tuple(others[1:])) if others else None
 
 
-def _left_out(pending: Question) -> tuple[str, ...]:
-    """Name what is not ordered because a question about it was never answered."""
-    open_ones = (
-        one for one in (pending, *pending.rest) if one.draft and one.draft.op == "add_item"
+def _given_up(understood: Understanding, pending: Question) -> Understanding:
+    """Name what is not ordered, and what is not changed, because a question about it was never answered."""
+    ordered: list[str] = []
+    changed: list[str] = []
+    for one in (pending, *pending.rest):
+        fields = one.draft.fields if one.draft is not None else {}
+        name = fields.get("name") or one.facts.get("words")
+        if one.code == "which_line":
+            changed.append(f"the {name}" if name else "it")
+        elif one.draft is not None and one.draft.op == "add_item" and name:
+            ordered.append(f"the {name}")
+    return replace(
+        understood, dropped=(*dict.fromkeys(ordered),), unchanged=(*dict.fromkeys(changed),)
     )
-    names = (
-        one.draft.fields.get("name") or one.facts.get("words") for one in open_ones if one.draft
-    )
-    return tuple(dict.fromkeys(f"the {name}" for name in names if name))
 
 
 def _asked_again(pending: Question, understood: Understanding) -> bool:
@@ -707,10 +781,11 @@ def _asked_again(pending: Question, understood: Understanding) -> bool:
     return any(_about(one) == _about(pending) for one in (question, *question.rest))
 
 
-def _about(question: Question) -> tuple[Any, Any]:
-    """Name the thing that a question is about: by its name, or else by the guest's words."""
-    name = question.draft.fields.get("name") if question.draft is not None else None
-    return name, None if name is not None else question.facts.get("words")
+def _about(question: Question) -> tuple[Any, Any, Any]:
+    """Name the thing that a question is about: by its line and name, or else by the guest's words."""
+    fields = question.draft.fields if question.draft is not None else {}
+    name = fields.get("name")
+    return fields.get("line_id"), name, None if name is not None else question.facts.get("words")
 
 
 def _both(question: Question | None, pending: Question) -> Question:

@@ -123,7 +123,8 @@ class Situation:
     def nothing_meant(self) -> bool:
         """Whether the guest's words meant nothing that was understood."""
         heard = self.heard
-        meant = (heard.commands, heard.answers, heard.intents, heard.question, heard.dropped)
+        given_up = (*heard.dropped, *heard.unchanged)
+        meant = (heard.commands, heard.answers, heard.intents, heard.question, given_up)
         return not any(meant)
 
     @property
@@ -178,8 +179,10 @@ class Policy(ABC):
         """Say the last words of a reply: usually the next question."""
 
     def leaves(self, now: Situation) -> bool:
-        """Whether the guest is done with the call."""
-        return now.meant("bye") and not now.heard.commands
+        """Whether the guest is done with the call; with a yes to an order that is not placed they are not."""
+        unplaced = bool(now.items) and now.stage in ORDERING
+        agrees = unplaced and now.meant("yes", "right", "done", "place")
+        return now.meant("bye") and not now.heard.commands and not agrees
 
     def farewell(self, now: Situation) -> str:
         """Say goodbye, and the truth about an order that was not placed."""
@@ -232,13 +235,17 @@ class Policy(ABC):
             say("wait") if heard.intents == ("wait",) and alone else "",
             now.answers.booking() if now.meant("booking") else "",
             self._status(now) if now.meant("status") else "",
-            *(now.answers.answer(asked, now.order, now.now) for asked in heard.answers),
+            *(
+                now.answers.answer(asked, now.order, now.now) or say("fact unknown")
+                for asked in heard.answers
+            ),
             self._no_promise(now, told),
             say("thanks")
             if now.meant("thanks") and not now.meant("done", "bye", "no") and alone
             else "",
             say("taken", taken=heard.taken),
             say("dropped", names=heard.dropped),
+            say("unchanged", names=heard.unchanged),
             say("story not understood")
             if len(unheard) > _A_STORY and not (heard.commands or heard.question)
             else say("words not understood", words=[f'"{one}"' for one in unheard]),
@@ -260,6 +267,8 @@ class Policy(ABC):
     def _status(self, now: Situation) -> str:
         if now.stage in ORDERING:
             return joined(so_far(now.order), say("not placed yet") if now.items else "")
+        if now.stage == "failed":
+            return say("status failed", reason=str(now.order.get("reason") or "").rstrip(" .!"))
         ready = (now.order.get("fulfilment") or {}).get("ready")
         return say("status", stage=now.stage, ready=ready)
 
@@ -288,6 +297,8 @@ class Policy(ABC):
         """Say that nothing was understood; offer a person when that happens again and again."""
         if not now.nothing_meant or now.scene.outcomes or _has_card(now):
             return ""
+        if now.heard.already:
+            return say("already so")
         return say("not understood again" if _in_vain(now) else "not understood")
 
 
@@ -362,6 +373,9 @@ def _known(op: str, fields: Mapping[str, Any], now: Situation) -> bool:
             return any(str(fields.get("content")) in note for note in notes.values())
         case "apply_coupon":
             return fields.get("code") in (order.get("coupons") or ())
+        case "set_fulfilment":
+            way = order.get("fulfilment") or {}
+            return set(fields) == {"kind"} and way.get("kind") == fields["kind"]
         case "choose_payment":
             return bool(order.get("payment") == fields.get("method"))
     return False

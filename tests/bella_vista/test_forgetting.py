@@ -366,7 +366,7 @@ async def test_the_room_she_called_in_goes_with_her(store: SqlStore, office: Sql
 
     assert (done.erased, done.left) == ([order_id], [])
     assert [await store.leases.at(room) is None for room in rooms] == [True, False, True, False]
-    assert not any(number.encode() in path.read_bytes() for path in done.looked_in)
+    assert not any(number.encode() in path.read_bytes() for path in done.searched)
 
 
 async def test_an_order_that_only_her_telephone_was_tied_to_lets_go_of_it(

@@ -13,6 +13,7 @@ from state.view import view
 from tests.bella_vista.small_restaurant import MENU
 from tests.bella_vista.test_orders import PLACED, SHORT, begun
 from tests.commands import main
+from tests.sounds import wav
 from tests.state.bistro import Bistro
 from tests.stored_orders import open_store, show_order
 
@@ -287,6 +288,26 @@ def test_a_guest_is_erased_and_the_report_has_no_data_of_theirs(
     assert order_id in capsys.readouterr().out
     assert orders("forget", "212 555 0199") == 0
     assert capsys.readouterr().out.startswith("Nothing was found")
+
+
+@pytest.mark.parametrize("typed", ["212 555 0199", "the order"])
+def test_the_recordings_of_an_erased_guests_calls_are_deleted(
+    typed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order_id, other = stored(*GUEST, *SHORT), stored(SetCustomer(name="Bo"), *SHORT)
+    folder = tmp_path / "orders.db.recordings" / "blue-door"
+    folder.mkdir(parents=True)
+    hers = [
+        wav(folder / f"{order_id}_20261120T18{minute}.000000Z.wav", bytes(4_000))
+        for minute in ("0100", "0200")
+    ]
+    anothers = wav(folder / f"{other}_20261120T180000.000000Z.wav", bytes(4_000))
+
+    assert orders("forget", order_id if typed == "the order" else typed) == 0
+
+    assert "Deleted: 2 recordings." in capsys.readouterr().out
+    assert not any(file.exists() for file in hers)
+    assert anothers.exists()
 
 
 def test_an_order_in_the_kitchen_is_left_unchanged_and_named(

@@ -20,6 +20,7 @@ from state.commands import (
     OrderCommand,
     PlaceOrder,
     ReadBack,
+    RemoveAllergy,
     RemoveItem,
     SetCustomer,
     SetFulfilment,
@@ -195,6 +196,12 @@ async def test_an_allergy_the_menu_does_not_know_is_said_to_be_so_on_the_page() 
     words = await done(AddAllergy(name="nightshades"), first=(CALAMARI,))
 
     assert 'does not say anything about "nightshades"; our staff can help with that.' in words
+
+
+async def test_an_allergy_taken_off_on_the_page_is_told_without_a_warning() -> None:
+    words = await done(RemoveAllergy(name="shrimp"), first=(SHRIMP, CALAMARI))
+
+    assert words == "I see you took the allergy to shrimp off."
 
 
 async def test_the_reading_that_the_page_asks_for_warns() -> None:

@@ -60,6 +60,15 @@ def test_a_receipt_shows_everything_the_guest_asked_for() -> None:
     ]
 
 
+def test_a_refused_order_says_why() -> None:
+    seen = view(restaurant().state, 0, None)
+
+    assert (
+        Row("Refused: The oven broke.")
+        in summary({**seen, "stage": "failed", "ended_reason": "The oven broke."}).rows
+    )
+
+
 def test_every_row_fits_the_width() -> None:
     call = restaurant(
         AddItem(name="Pizza your way", size="large", modifications=("half ham", "pan", "no tomato"))

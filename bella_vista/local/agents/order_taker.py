@@ -22,6 +22,7 @@ from bella_vista.local.steps import (
     standing,
 )
 from bella_vista.local.topics import Topic, topic
+from state.menu import Dish
 
 _TAKEN = (
     *("set_fulfilment", "add_item", "change_item", "remove_item"),
@@ -29,6 +30,8 @@ _TAKEN = (
 )
 _OF_LINES = frozenset({"add_item", "change_item", "remove_item"})
 _IN_THE_READING = _OF_LINES | {"set_fulfilment", "add_allergy", "read_back"}
+_BESIDE_A_YES = frozenset({"choose_payment", "set_tip", "set_customer", "add_note"})
+"""Changes that need no second reading: "it's right, put it under Nguyen"."""
 _ON_THE_WAY = (Topic.FULFILMENT, Topic.ADDRESS, Topic.POSTCODE, Topic.NAME, Topic.WHEN)
 """Questions that come after the guest has everything: once they are settled the order is read back."""
 
@@ -179,12 +182,15 @@ def suggestion(now: Situation) -> str | None:
     added = {str(one.arguments.get("name")) for one in now.scene.outcomes if one.name == "add_item"}
     sections = {dish.section for name in added if (dish := now.menu.dish(name)) is not None}
     have = {str(line["name"]) for line in now.items}
+    had = {dish.section for name in have if (dish := now.menu.dish(name)) is not None}
     for one in now.menu.suggestions:
         offered = now.menu.dish(one.offer) or now.menu.combo(one.offer)
         if offered is None or not offered.available or not now.menu.served(offered, now.now):
             continue
         if one.after not in added | sections or offered.name in have:
             continue
+        if isinstance(offered, Dish) and offered.section in had:
+            continue  # no house salad to a caesar salad
         return offered.name
     return None
 
@@ -292,9 +298,12 @@ def _agrees(now: Situation) -> bool:
     """Whether the guest says yes to the reading, or goes on to pay: "that's right", "card, please"."""
     if now.heard.question is not None:
         return False
-    if now.heard.commands:
-        paying = all(one.op in ("choose_payment", "set_tip") for one in now.heard.commands)
-        return paying and not now.meant("no")
+    if made := drafts(now, *(one.op for one in now.heard.commands)):
+        paying = all(one.name in ("choose_payment", "set_tip") for one in made)
+        beside = now.meant("yes", "right", "place") and all(
+            one.name in _BESIDE_A_YES for one in made
+        )
+        return (paying or beside) and not now.meant("no")
     return now.meant("yes", "place", "done") or (now.meant("right") and not now.meant("no"))
 
 

@@ -210,7 +210,13 @@ def _several(name: str) -> str:
 
 
 def line_words(line: Mapping[str, Any]) -> str:
-    """Say one line of the order as it is shown."""
+    """Say one line of the order as it is shown.
+
+    >>> line_words({"name": "Pizza", "modifications": ["half ham", "half and half"]})
+    'a Pizza with ham on one half and half and half'
+    >>> line_words({"name": "Latte", "modifications": ["half caf"]})
+    'a Latte with half caf'
+    """
     words = [str(one) for one in line.get("modifications") or ()]
     without = [one.removeprefix("no ") for one in words if one.startswith("no ")]
     ways = [one for one in words if one in phrases_of("before a dish")]
@@ -230,8 +236,10 @@ def line_words(line: Mapping[str, Any]) -> str:
 def _placed(words: str) -> str:
     """Say where a choice goes: "half ham" is ham on one half."""
     for half, where in blocks_of_halves():
-        if words.startswith(half) and not words.startswith(f"{half}and "):
-            return f"{words.removeprefix(half)} {where}"
+        what = words.removeprefix(half)
+        is_amount = what.partition(" ")[0] in words_of("amounts by halves", "sentences")
+        if words.startswith(half) and not is_amount and not what.startswith("and "):
+            return f"{what} {where}"
     return words
 
 

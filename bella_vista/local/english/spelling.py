@@ -41,6 +41,8 @@ SPELLED = {
     "cannot": "can not",
     "cant": "can not",
     "dont": "do not",
+    "havent": "have not",
+    "hasnt": "has not",
     "doesnt": "does not",
     "didnt": "did not",
     "isnt": "is not",

@@ -18,6 +18,16 @@ def patterns(name: str) -> tuple[re.Pattern[str], ...]:
     return tuple(_compiled(_expanded(line)) for line in blocks("talking")[name])
 
 
+def expanded_pattern(text: str) -> re.Pattern[str]:
+    """Return the pattern of one line, with the blocks written out that it names in braces."""
+    return _compiled(_expanded(text))
+
+
+def lines_of(name: str) -> Sequence[str]:
+    """Return the lines of a block."""
+    return blocks("talking")[name]
+
+
 @cache
 def words_of(name: str, file: str = "talking") -> frozenset[str]:
     """Return the words of a block."""

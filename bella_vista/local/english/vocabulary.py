@@ -47,9 +47,10 @@ def is_common(word: str) -> bool:
         root = word.removesuffix(ending)
         if root == word or root in FUNCTION_WORDS:
             continue  # "buter" is no form of "but"
-        if len(root) > 2 and (root in COMMON or f"{root}e" in COMMON):
-            return True
-        if len(root) > 3 and root[-1] == root[-2] and root[:-1] in COMMON:
+        if len(root) < 3:
+            continue
+        roots = {root, f"{root}e"} | ({root[:-1]} if root[-1] == root[-2] else set())
+        if any(one in COMMON or one in EVERYDAY for one in roots):
             return True
     return False
 

@@ -109,7 +109,7 @@ class Accounting:
                 one = replace(one, count=_less(one.count, after.count))  # "two, one of them diet"
             split = after is not None and after.head is None and after.described
             words = self._missing(
-                one, lines, asked, counted=not _counted_again(said[at + 1 :]), split=split
+                one, lines, asked, counted=not _counted_again(one, said[at + 1 :]), split=split
             )
             if words is not None:
                 lost.append(words or told_of(one, said[at + 1 :], tokens))
@@ -194,7 +194,9 @@ class Accounting:
             found = [
                 line
                 for line in found
-                if self.held.named(line, about.mask) or self.held.chosen(line, about.words)
+                if self.held.named(line, about.mask)
+                or self.held.chosen(line, about.words)
+                or (not line.had and self.held.called(line, about.words))
             ]
             if not found:
                 return about.words
@@ -267,8 +269,7 @@ class Accounting:
             line.had == number and self.held.named(line, about.mask, before=True) for line in lines
         )
         if counted and not told and number is not None and not self._counted(number, about, found):
-            words = set(stems(about.words))
-            kin = [line for line in lines if words and self.held.called(line, words)]
+            kin = [line for line in lines if self.held.called(line, about.words)]
             dealt = (
                 sum(line.quantity for line in kin) == number
             )  # "two naans, one plain one garlic"
@@ -550,6 +551,11 @@ def _is_announced(said: Said, after: Said) -> bool:
     return named and said.number is None and after.ref == "it" and after.become is not None
 
 
-def _counted_again(following: Sequence[Said]) -> bool:
-    """Whether a later item says another number: "make it four"."""
-    return any(one.become is not None and one.become.count is not None for one in following)
+def _counted_again(said: Said, following: Sequence[Said]) -> bool:
+    """Whether a later item says another number: "make it four", "make that two colas"."""
+    for one in following:
+        same = one.verb == "change" and one.mask & said.mask
+        about = one.become if one.become is not None else one if same else None
+        if about is not None and about.count is not None:
+            return True
+    return False

@@ -66,11 +66,14 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     points = become.head is not None and said.ref == "it" and become is not said
     there = out.named(become.mask, out.things) if points else []  # "make it three tiramisus"
     found = targets(out, said)
-    if said.ref == "it" and become is not said and out.removed is not None and become.count:
-        made = out.made_with(out.there, become.options) if become.options else []
-        if len(made) == 1 and made[0].names == out.removed.names:
-            found, become = made, replace(become, options=[])  # "and make it 3 chicken"
-            out.removed.gone = out.removed.quantity or 1
+    if said.ref == "it" and become is not said and become.count and not become.size:
+        made = out.made_with(there or out.there, become.options) if become.options else []
+        gone = out.removed if out.removed is not None and made else None
+        if len(made) == 1 and (out.spoken is None if gone is None else made[0].names == gone.names):
+            there = found = made  # "and make it 3 chicken"
+            become = replace(become, options=[])
+            if gone is not None:
+                gone.gone = gone.quantity or 1
     if points:
         found = found if not there or any(item in there for item in found) else there[-1:]
         if following and following[0].verb == "instead-of" and following[0].head is not None:
@@ -99,7 +102,7 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     note_both(out, said, found)
     if become is said and several(said, found):
         for told in range(len(said.options) - 1, 0, -1):  # "the mango one be matcha instead"
-            made = out.made_with(found, said.options[:told])
+            made = out.described(found, said.options[:told])
             if len(made) == 1:
                 found, become = made, replace(said, head=None, options=said.options[told:])
                 break
@@ -166,12 +169,23 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
         become.instead = become.instead or all(
             out.kitchen.must_choose(item.name, words) for item in found for words in wanted
         )  # "make the wings hot": with another sauce than before
-    which = count is None or said.ref == "of-them"
+    apart = become is not said or said.partial
+    some = said.head is not None and said.count is not None and apart
+    if some:  # "ham on one of the pizzas"
+        able = [item for item in found if (item.quantity or 1) >= (count or 1)]
+        found = [item for item in able if not _is_so(item, become)] or found
+    which = count is None or said.ref == "of-them" or some
     if several(said, found) and which and out.ask_which(said, found):
         return
     if count is not None and len(found) > 1:
         found = [i for i in found if (i.quantity or 1) >= count][-1:] or found[-1:]
     out.change_each(become, found, count)
+
+
+def _is_so(item: Item, become: Said) -> bool:
+    """Whether a thing has the size that it is to have."""
+    only_size = become.size is not None and not become.options and become.head is None
+    return only_size and stems(item.size or "") == stems(become.size.words if become.size else "")
 
 
 def _nothing_to_change(out: Outcome, said: Said, become: Said) -> None:
@@ -187,7 +201,7 @@ def _nothing_to_change(out: Outcome, said: Said, become: Said) -> None:
         out.penalty += 1.0 if not said.on else NEW_THOUGH_THERE if out.things else 0.0
         out.penalty += NOT_THERE if said.ref == "all" and out.there else 0.0  # "both pizzas"
         words = set(stems(said.words))
-        if said.definite and any(words <= set(stems(one.name or "")) for one in out.there):
+        if said.definite and any(words <= set(stems(one.name or "")) for one in out.things):
             out.penalty += NEW_THOUGH_THERE  # the one that is there is meant
         item = out.add(out.make(replace(said, become=None, on=False)))
         if become is not said:
@@ -235,6 +249,8 @@ def _swap_option(out: Outcome, said: Said, become: Said) -> None:
     item = having[0]
     if old.kind == "group":
         out.of_same_group(item, become.options)  # "change the side to rice"
+    for option in become.options:
+        option.half = option.half or out.half_with(item, old.words)
     out.give_way(item, [Option(old)], [option.words for option in become.options])
     out.give(item, become)
     out.touch(item)

@@ -97,7 +97,10 @@ def put_together(outcome: Outcome) -> None:
 
 def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = None) -> bool:
     """Change a part of a combo: "make the coke large", "a lemonade instead of the coke"."""
-    things = outcome.named(said.within, outcome.things) if said.within else outcome.things
+    things = [*outcome.waiting, *outcome.things]
+    things = outcome.named(said.within, things) if said.within else things
+    if said.lines_within:
+        things = [one for one in things if one.line and one.line.id in said.lines_within]
     for item in reversed(things):
         parts = outcome.named(said.mask, item.parts)
         if not parts:
@@ -112,8 +115,11 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
             fresh.size = size  # a combo comes in its own sizes
             item.parts[item.parts.index(part)] = fresh
         else:
-            outcome.give(part, become)
-        outcome.touch(item)
+            alike = [one for one in parts if one.names == part.names]
+            every = said.plural or said.both or said.count == len(alike)
+            for one in alike if every and not said.partial else (part,):
+                outcome.give(one, become)
+        (outcome.settle if item in outcome.waiting else outcome.touch)(item)
         return True
     return False
 

@@ -11,6 +11,7 @@ from bella_vista.local.understanding.grammar import (
     NOTHING,
     ON,
     OR,
+    STOP,
     THE,
     TIMES,
     WITH,
@@ -50,6 +51,8 @@ def _becoming(doing: Doing, state: State, edge: Edge) -> bool:
     """Whether a thing was named that is to change, so that what follows is what it becomes."""
     if state[VERB] == "instead-of" or (state[OP] == "instead-of" and state[FLAGS] & EARLIER):
         return False
+    if state[OP] == "instead-of" and edge.does == "size" and follows(state, "them"):
+        return False  # "instead of the two cans"
     if state[OP] == "swap" and edge.does == "option" and _goes_on_after_swap(state):
         return False  # "sub coconut milk, light whip"
     return state[HEAD] != 0 and state[OP] in (*CHANGING, "instead-of")
@@ -117,6 +120,17 @@ def _combo_of(doing: Doing, state: State, edge: Edge) -> bool:
     return any(combos & bit and parts & state[MASK] for bit, parts in doing.index.parts.items())
 
 
+def _anything(state: State) -> bool:
+    """Whether an item has something that comes before its head."""
+    return bool(state[NUM] or state[SIZE] or state[SAID] or state[FLAGS] & (DEFINITE | POINTED))
+
+
+def _points_anew(state: State) -> bool:
+    """Whether "it" begins a change of what was said: "a large sprite, no, make it a medium"."""
+    changes = state[JOINT] == AFTER_VERB and state[VERB] in CHANGING
+    return changes or state[JOINT] in (CORRECT, STOP)
+
+
 CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "uncounted": lambda _, s, e: (
         s[NUM] <= 0 and s[JOINT] != WITH and not (s[SAID] and s[JOINT] == AND)
@@ -174,7 +188,8 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
         and not (s[NUM] == 1 and s[SAID])
         and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
     ),
-    "told": lambda _, s, e: bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
+    "told": lambda _, s, e: _anything(s) and not _points_anew(s),
+    "said_before": lambda _, s, e: _anything(s) and _points_anew(s),
     "lowering": lambda _, s, e: s[OP] == "remove" and s[HEAD] > 0 and e.words == "to",
     "emptying": lambda _, s, e: s[HEAD] == -1,
     "dropping": lambda _, s, e: s[VERB] == "remove",

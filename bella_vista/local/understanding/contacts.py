@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from bella_vista.local.english import vocabulary
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
 from bella_vista.local.understanding.names import Names
-from bella_vista.local.understanding.tokens import Words
+from bella_vista.local.understanding.tokens import Words, tokenize
 from state.allergens import families_of
 from state.contact import email_of, phone_of
 from state.errors import NotValid
@@ -29,7 +30,25 @@ class Contacts:
         """Take them out of a message and return what is left of it."""
         words = self._email(words, heard)
         words = self._phone(words, heard)
-        return self.allergies(words, heard, order)
+        return self._kept_off(self.allergies(words, heard, order), heard)
+
+    def _kept_off(self, words: Words, heard: Heard) -> Words:
+        """Name what is to be kept off: "allergic to pecans, keep those away from the waffle"."""
+        named = [
+            str(draft.fields["name"]) for _, draft in heard.drafts if draft.op == "add_allergy"
+        ]
+        found = words.find(pattern("keeps it off")) if named else None
+        if found is None:
+            return words
+        first, last = found.span(words, "it" if found.match["it"] else "none")
+        at = words.tokens[first].start
+        said = named[-1] if found.match["it"] else f"no {named[-1]}"
+        told = tuple(replace(one, start=at, end=at) for one in tokenize(said))
+        if self._names.longest(told[-1:], 0) is None:
+            rest = range(found.last, len(words))
+            ends = (at for at in rest if words.tokens[at].stop or words.tokens[at].word == "and")
+            return words.without(found.first, next(ends, len(words)))
+        return Words(words.line, (*words.tokens[:first], *told, *words.tokens[last:]))
 
     def _email(self, words: Words, heard: Heard) -> Words:
         for written in _WRITTEN_EMAIL.finditer(words.line) if "@" in words.line else ():
@@ -41,17 +60,16 @@ class Contacts:
             else:
                 heard.wish(words, "set_customer", email=email)
             words = words.without_typed(written.start(), written.end())
-        spoken = _SAID_EMAIL.search(words.said)
+        spoken = _SAID_EMAIL.search(words.line.lower())
         if spoken and "@" not in words.line and " dot " in spoken.group():
-            place = words.find(re.compile(re.escape(spoken.group())))
             try:
                 email = email_of(spoken.group())
             except NotValid:
                 return words
-            if place is not None:  # it was heard and not read: it is said back before it is kept
-                draft = Draft("set_customer", {"email": email})
-                heard.asked(Question("missing", {"needs": "email", "email": email}, draft))
-                words = words.without(place.first, place.last)
+            # It was heard and not read: it is said back before it is kept.
+            draft = Draft("set_customer", {"email": email})
+            heard.asked(Question("missing", {"needs": "email", "email": email}, draft))
+            words = words.without_typed(spoken.start(), spoken.end())
         return _without_mention(words)
 
     def _phone(self, words: Words, heard: Heard) -> Words:
@@ -70,9 +88,15 @@ class Contacts:
                     heard.asked(Question(error.code, {**error.facts, "field": "phone"}))
                     words = words.without_typed(written.start(), written.end())
                 continue
+            rest = Words.read(words.line[written.end() :])
+            end = rest.find(pattern("new end of a number"))
+            last = written.end()
+            if end is not None and not end.first:  # "917 555 0182, no, sorry, 0183"
+                phone = phone[: -len(end.match["end"])] + end.match["end"]
+                last += rest.tokens[end.last - 1].end
             heard.wish(words, "set_customer", phone=phone)
             first = self._name_before(words, heard, written.start())
-            return words.without_typed(first, written.end())
+            return words.without_typed(first, last)
         return self._spoken_phone(words, heard)
 
     def _name_before(self, words: Words, heard: Heard, at: int) -> int:

@@ -1,8 +1,11 @@
 """Corrections of more than one thing: the whole order said again, only one of it, and taking changes back."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.meaning import Draft, LineSeen, OrderSeen
 from bella_vista.local.understanding.outcome import NO_EFFECT, Outcome
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Said
@@ -112,6 +115,72 @@ def bring_back(outcome: Outcome, said: Said, before: Sequence[Item] | None) -> b
     fresh.spoken = said.place
     outcome.add(fresh)
     return True
+
+
+def changed_line(order: OrderSeen) -> tuple[LineSeen, LineSeen | None] | None:
+    """Return the one line that the guest's last message changed, if it did no more.
+
+    Returns:
+        The line as it was, and as it is; nothing in its place when it was taken off.
+    """
+    was = {line.id: line for line in order.before.items} if order.before is not None else {}
+    now = {line.id: line for line in order.items}
+    changed = [line for line in was.values() if now.get(line.id) != line]
+    if len(changed) != 1 or not now.keys() <= was.keys():
+        return None
+    old, new = changed[0], now.get(changed[0].id)
+    if new is None:
+        return None if old.parts else (old, None)
+    return (old, new) if (old.name, old.parts) == (new.name, new.parts) else None
+
+
+def in_another_line(
+    old: LineSeen, new: LineSeen | None, other: LineSeen, kitchen: Kitchen
+) -> Sequence[Draft] | None:
+    """Take a change back and make it in another line: "no, I meant the second one".
+
+    Args:
+        old: The line that was changed, as it was.
+        new: The same as it is; ``None`` if it was taken off.
+        other: The line that was meant.
+        kitchen: Knows how dishes can be had.
+
+    Returns:
+        The commands; ``None`` if the other line cannot be changed like that.
+    """
+    if new is None:
+        again = {"name": old.name, "quantity": old.quantity, "size": old.size}
+        made = {"modifications": [*old.modifications]} if old.modifications else {}
+        return (
+            Draft("add_item", {key: one for key, one in (again | made).items() if one is not None}),
+            Draft("remove_item", {"line_id": other.id}),
+        )
+    come = [one for one in new.modifications if one not in old.modifications]
+    gone = [one for one in old.modifications if one not in new.modifications]
+    if not all(kitchen.fits(other.name, one) for one in come):
+        return None
+    size = kitchen.size(other.name, new.size) if new.size != old.size and new.size else None
+    if new.size != old.size and size is None:
+        return None
+    back: dict[str, Any] = {"line_id": new.id}
+    there: dict[str, Any] = {"line_id": other.id}
+    if new.size != old.size:
+        back["size"], there["size"] = old.size, size
+    if come or gone:
+        kept = [
+            one
+            for one in other.modifications
+            if one not in gone and not any(kitchen.excludes(other.name, one, way) for way in come)
+        ]
+        back["modifications"] = [*old.modifications]
+        there["modifications"] = [*kept, *(one for one in come if one not in kept)]
+    if new.quantity != old.quantity:
+        fewer = new.quantity < old.quantity
+        count = other.quantity + new.quantity - old.quantity if fewer else new.quantity
+        if count < 1:
+            return None
+        back["quantity"], there["quantity"] = old.quantity, count
+    return Draft("change_item", back), Draft("change_item", there)
 
 
 def _content(item: Item) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from bella_vista.local.english import vocabulary
 from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.accounting import Accounting
+from bella_vista.local.understanding.announcing import without_kinds
 from bella_vista.local.understanding.asides import talked
 from bella_vista.local.understanding.carrying import carry
 from bella_vista.local.understanding.grammar import BEAM
@@ -218,7 +219,7 @@ class Deciding:
     ) -> list[str]:
         if decided.reading is None:
             return []
-        said, _ = items(decided.reading)
+        said = without_kinds(items(decided.reading)[0], self.index, self._kitchen, named=True)
         drafts = [draft for _, draft in decided.drafts]
         steps = decided.reading.steps
         return self._accounting.lost(
@@ -322,6 +323,7 @@ class Deciding:
         taken: bool,
     ) -> Decided:
         said, passed = items(reading)
+        said = without_kinds(said, self.index, self._kitchen)
         lines = [_copied(item) for item in known]
         open_ones = [_copied(item) for item in waiting]
         for at, line in enumerate(lines):
@@ -434,6 +436,8 @@ class Deciding:
             if _declined(words, first, last):
                 continue
             kinds = {one.kind for one in run}
+            if len(told.strip(".,!?")) < 2:
+                continue  # a letter is no dish: "Ivy with an e"
             if not kinds & {"name", "part", "number", "no", "word", "food"}:
                 if self._stands_alone(words, first, last) and not _is_talk(words, first, last):
                     decided.not_understood.append(told)  # "a hot dog and a cola"
@@ -514,22 +518,25 @@ def _is_talk(words: Lattice, first: int, last: int) -> bool:
 def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]]:
     """Ask about a dish that was called by a number, with what was said of it: the number is not known."""
     for at, token in enumerate(tokens[:-1]):
-        number = number_at(tokens, at + 1) if token.word == "number" else None
+        single = replace(tokens[at + 1], word=tokens[at + 1].stem)  # "two number threes"
+        number = number_at([single, *tokens[at + 2 :]], 0) if token.stem == "number" else None
         if number is None:
             continue
         last = at + 1 + number[1]
-        if last < len(tokens) and tokens[last].word == "with":
+        following = [one.word for one in tokens[last : last + 3]]
+        if following[:1] == ["s"]:
+            last, following = last + 1, following[1:]  # "two number 3s"
+        if following[:1] == ["with"]:
             while last < len(tokens) and not tokens[last].stop and tokens[last].word != "and":
                 last += 1
-        elif (
-            last < len(tokens)
-            and not tokens[last].stop
-            and tokens[last].word not in words_of("after a number")
-        ):
+        elif following[1:3] == ["one", "with"]:
+            last = len(tokens)  # "two number ones, one with a cola"
+        elif following and not tokens[last].stop and following[0] not in words_of("after a number"):
             continue
         words = " ".join(one.word for one in tokens[at : at + 1 + number[1]])
         asked = Question("not_on_menu", {"words": words, "near": []})
-        return [asked], [*tokens[:at], *tokens[last:]]
+        begins = at - 1 if at and number_at(tokens, at - 1) is not None else at
+        return [asked], [*tokens[:begins], *tokens[last:]]
     return [], tokens
 
 

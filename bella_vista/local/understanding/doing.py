@@ -65,6 +65,7 @@ from bella_vista.local.understanding.states import (
     Act,
     State,
     follows,
+    follows_all,
     subject_begins,
 )
 
@@ -126,8 +127,10 @@ class Doing:
         return cost
 
     def _begin(self, state: State, edge: Edge, place: int) -> float | None:
-        if follows(state, "of"):
-            return None  # "two of those cookies": what follows is what the two are of
+        if follows(state, "of") or (edge.does in ("dish", "the") and follows_all(state)):
+            return (
+                None  # "two of those cookies", "both the pizzas": what follows is what they are of
+            )
         began = state[FLAGS] & EARLIER
         cost = 0.0
         if self._open(state):
@@ -145,12 +148,7 @@ class Doing:
         if not verb and state[OP] == "remove" and self._open(state):
             if (
                 state[JOINT] in (AND, COMMA, OR, NOTHING)
-                and edge.does
-                not in (
-                    "a",
-                    "number",
-                    "more",
-                )
+                and (edge.some or edge.does not in ("a", "number", "more"))
                 and not subject_begins(state)
             ):
                 verb, cost = "remove", cost + KEPT_REMOVING

@@ -8,6 +8,9 @@ from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.tokens import Words
 
+_UNTIL_SUPPLIES = 30
+"""How many words a request for napkins and the like may take until it names one."""
+
 
 class Feedback:
     """Reads how the guest liked it; a rating is never invented."""
@@ -82,6 +85,9 @@ class Feedback:
         for at, token in enumerate(words.tokens):
             if at and not token.stop and token.word not in ("and", "with"):
                 continue  # "one tiramisu, two spoons", "with two spoons"
+            rest = words.part(at, at + _UNTIL_SUPPLIES).trimmed(words_of("around"))
+            if pattern("supplies").match(rest.said) is None:
+                continue
             for end in range(len(words), at, -1):
                 if end < len(words) and words.tokens[end].word != "and":
                     continue

@@ -193,6 +193,8 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         return True
     several = (item.quantity or 1) > 1
     number = said.count
+    if said.article and said.joint == AND and _more_of_a_share(out, item, said):
+        return True
     this_one = said.definite and not several  # "this one without salad"
     if number is None and (
         (said.ref == "one" and not this_one and not said.plural) or said.article
@@ -242,6 +244,20 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     return True
 
 
+def _more_of_a_share(out: Outcome, item: Item, said: Said) -> bool:
+    """Give the last share what may lie beside what it has: "one with almond milk and an extra shot"."""
+    share = item.splits[-1] if item.splits else None
+    if share is None or not share.changes or said.ref or said.size is not None:
+        return False
+    probe = Item(words=item.words, names=item.names, changes=[*share.changes])
+    another = any(out.kitchen.must_choose(item.name, one.words) for one in said.options)
+    if another or out.clash(probe, said) or not out.able(probe, said):
+        return False
+    out.give(probe, said)
+    share.changes = probe.changes
+    return True
+
+
 def _counts_others(out: Outcome, said: Said) -> bool:
     """Whether so many others are wanted: "four beef tacos, two chicken", but not "two with chicken"."""
     words = out.told(range(said.place, min(said.told, default=said.place)))
@@ -254,13 +270,18 @@ def _on_order(out: Outcome, said: Said) -> bool:
     if not there:
         return False
     if not said.described:
-        if said.count is None or out.waiting:
-            return False
+        if said.count is None or out.waiting or (said.definite and said.count == 1):
+            return False  # "the one" counts nothing
         item = out.last or there[-1]
         out.count(item, said.count)
         out.touch(item)
         return True
     last = out.last
+    so_made = out.made_with(there, said.options) if said.options and said.count else []
+    if len(so_made) == 1 and (said.correct or said.instead) and not (said.ref or said.size):
+        out.count(so_made[0], said.count or 1)  # "sorry, three carnitas"
+        out.touch(so_made[0])
+        return True
     if said.size and said.count and last in there and not (said.options or said.notes or said.ref):
         if last is not None and sized(out, [last], said.size.words):
             out.count(last, said.count)  # "two cans", of a can of cola

@@ -76,6 +76,7 @@ RULES = """
   out,after    it         -                  begin ref               after   begin.ref
   any          turned     -                  begin turned            after   begin.ref
   before       it         told               ref                     after   0.6
+  before       it         said_before        begin ref               after   begin.ref
   out,after    them       -                  begin ref               after   begin.ref
   before       them       told               ref                     after   0.4
   any          other      -                  begin ref               after   begin.ref

@@ -298,6 +298,9 @@ class Guests:
         ):
             heard.wish(words, "set_customer", name=told[0])
             return words.without(spelled.first, told[1])
+        if (letters := _spelled_alone(words)) is not None:
+            heard.wish(words, "set_customer", name=letters[0])
+            return words.part(letters[1], len(words))
         if expects == "name":
             read = self._bare_name(words, heard)
             if read is not None:
@@ -515,6 +518,16 @@ def _capital(word: str) -> str:
 def _letters_only(word: str) -> bool:
     """Whether a word may be a name, such as "o'neill" or "soo-jin"."""
     return word.replace("'", "").replace("-", "").isalpha()
+
+
+def _spelled_alone(words: Words) -> tuple[str, int] | None:
+    """Return a name of which nothing but the letters is said: "it's X I O M A R A"."""
+    for at, token in enumerate(words.tokens):
+        if len((found := _letters(words, at))[0]) > _APART:
+            return found
+        if not token.stop and token.word not in words_of("around a name"):
+            return None
+    return None
 
 
 def _letters(words: Words, first: int) -> tuple[str, int]:

@@ -137,6 +137,8 @@ class Handover:
         fields = {name: fields[name] for name in ("kind", "when", "address") if name in fields}
         if kind is None:
             facts = {"needs": "fulfilment", "when": fields.get("when"), "possible": self._kinds()}
+            if told is not None and told.day is not None:
+                facts["day"] = told.day.isoformat()
             heard.asked(Question("missing", facts, Draft("set_fulfilment", fields)))
         elif told is not None and told.day is not None:
             facts = {"needs": "time", "day": told.day.isoformat()}
@@ -288,6 +290,7 @@ class Handover:
                     token.word == "the" and tokens[index - 1].word[0].isdigit()
                 )  # "22 The Headrow"
                 corner = token.word == "and" and "between" in words.part(first, index).said.split()
+                corner = corner or words.typed(index, index + 1).casefold() == "n"  # "2315 N Clark"
                 if not (street or corner):
                     break
             index += 1

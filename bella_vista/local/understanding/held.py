@@ -145,9 +145,11 @@ class Held:
         said = set(stems(words))
         return any(said <= set(stems(change)) for thing in line.things for change in thing.changes)
 
-    def called(self, line: Line, words: set[str]) -> bool:
-        """Whether some words are in what a line is called."""
-        return any(words <= set(stems(name)) for thing in line.things for name in thing.names)
+    def called(self, line: Line, words: str) -> bool:
+        """Whether a line is of the kind that some words name."""
+        return bool(words) and any(
+            self._kitchen.is_kind_of(name, words) for thing in line.things for name in thing.names
+        )
 
     def is_one(self, thing: Thing, mask: int) -> bool:
         """Whether a thing may be of some dishes."""

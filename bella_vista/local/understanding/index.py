@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
 
@@ -592,6 +593,7 @@ class Index:
                     own |= entity.own
             for meant in self._meant.get((kind,), ()):
                 if meant.entity.kind == "option":
+                    meant.entity.own |= own & meant.entity.mask  # the mozzarella of "no cheese"
                     mask &= ~meant.entity.mask
                     own &= ~meant.entity.mask
             if mask:
@@ -603,19 +605,20 @@ class Index:
 
     def _variants(self) -> None:
         """Name the dishes that may be chosen for a combo by the words that tell them apart."""
-        found: dict[str, int] = {}
+        found: dict[Stems, int] = {}
         for combo in self._menu.combos:
             for part in combo.parts:
                 words = {name: {*stems(name)} - EMPTY for name in part.dishes}
                 for name, own in words.items():
                     others = [other for one, other in words.items() if one != name]
                     if any(own & other for other in others):
-                        for word in own.difference(*others):
-                            found[word] = found.get(word, 0) | self._bits[name]
-        for word, mask in found.items():
-            entity = self._entity("variant", word)
+                        apart = own.difference(*others)
+                        for run in {(word,) for word in apart} | _spans(stems(name), apart):
+                            found[run] = found.get(run, 0) | self._bits[name]
+        for run, mask in found.items():
+            entity = self._entity("variant", " ".join(run))
             entity.mask = mask
-            self._name((word,), entity, 0.4, whole=False)
+            self._name(run, entity, 0.4, whole=False)
 
     def _of_combos(self) -> None:
         for bit, parts in self.parts.items():
@@ -639,6 +642,12 @@ class Index:
         ) + sorted(word for word in _CORRECTED if word not in words)
         self._sounds = [sounds(word) for word in self._vocabulary_list]
         return frozenset(words)
+
+
+def _spans(name: Stems, apart: AbstractSet[str]) -> set[Stems]:
+    """Return the run of a name from its first to its last word that tells it apart: "egg drop"."""
+    places = [at for at, word in enumerate(name) if word in apart]
+    return {name[places[0] : places[-1] + 1]} if len(places) > 1 else set()
 
 
 def sounds(word: str) -> str:

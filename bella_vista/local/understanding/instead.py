@@ -56,6 +56,8 @@ def instead_of(out: Outcome, said: Said) -> None:
                 out.penalty += NOT_THERE
             out.touch(item)
             return
+    if said.ref == "one" and said.head is None and said.options and _gone_from_a_piece(out, said):
+        return
     spoken = out.spoken
     if said.ref == "one" and said.head is None and spoken in out.touched and spoken is not None:
         if said.options and out.made_with([spoken], said.options):
@@ -66,11 +68,14 @@ def instead_of(out: Outcome, said: Said) -> None:
         old, fresh = found[-1], [item for item in out.items if item is not found[-1]]
         if said.partial and said.ordinal:
             old = out.pieces(old, said.count)  # "instead of the second one", of three
+        several = said.plural or said.ref == "them" or (said.count or 1) > 1
         if fresh and fresh[-1].spoken < said.place:
             out.items.remove(fresh[-1])
             out.give_place(old, fresh[-1])
+            if several and fresh[-1].counted:
+                old.quantity = fresh[-1].quantity
         else:
-            out.gives_way = old
+            out.gives_way, out.several_give_way = old, several
         return
     if said.head is not None and out.items:
         new = out.items[-1]
@@ -86,6 +91,16 @@ def instead_of(out: Outcome, said: Said) -> None:
     out.penalty += NOT_THERE
     if said.head is not None:
         out.not_found(said)
+
+
+def _gone_from_a_piece(out: Outcome, said: Said) -> bool:
+    """Whether some of a line has it no more: "one of the meals with a veggie roll, not the pork one"."""
+    pieces = ((item, item.source) for item in out.items if item.source is not None)
+    return any(
+        out.made_with([was, *was.parts], said.options)
+        and not out.made_with([item, *item.parts], said.options)
+        for item, was in pieces
+    )
 
 
 def _in_place_of_a_choice(out: Outcome, said: Said) -> bool:
@@ -112,6 +127,7 @@ def in_place_of_another(out: Outcome, said: Said) -> None:
     """Put what is named in the place of what was said to give way, or of the last of its kind."""
     item = out.make(said)
     old = out.gives_way or out.removed
+    several = out.gives_way is not None and out.several_give_way
     out.gives_way = out.removed = None
     if old is None and said.instead:
         same = [one for one in out.there if out.section(one) == out.section(item) != ""]
@@ -135,6 +151,8 @@ def in_place_of_another(out: Outcome, said: Said) -> None:
     else:
         old.gone = 0
         out.give_place(old, item)
+    if old is not None and several and item.counted:
+        old.quantity = item.quantity  # "instead of the two colas a sprite"
 
 
 def _in_place_of_a_part(out: Outcome, item: Item) -> bool:

@@ -8,6 +8,11 @@ from state.errors import Ambiguous, ChoiceMissing, OrderError, SoldOut
 from state.menu import Combo, Dish, Menu
 from state.menu.words import stems
 
+_KEPT = 20_000
+"""How many words are remembered of which it is known what they make of a dish."""
+_Fitting = tuple[str, tuple[str, ...] | None]
+"""Whether a dish can be had with some words, and the modifications that they are."""
+
 
 class Kitchen:
     """Answers whether things can be had.
@@ -18,8 +23,7 @@ class Kitchen:
 
     def __init__(self, menu: Menu) -> None:
         self._menu = menu
-        self._fitting: dict[tuple[str, str], str] = {}
-        self._made: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._fitting: dict[tuple[str, str], _Fitting] = {}
 
     def dish(self, name: str | None) -> Dish | None:
         """Return a dish by its name on the menu."""
@@ -29,13 +33,19 @@ class Kitchen:
         """Return a combo by its name on the menu."""
         return self._menu.combo(name) if name else None
 
+    def is_kind_of(self, name: str, words: str) -> bool:
+        """Whether words are in a dish's name or are its section: garlic naan is a naan."""
+        dish = self.dish(name)
+        kinds = (name, dish.section) if dish is not None else (name,)
+        return any({*stems(words)} <= {*stems(kind)} for kind in kinds)
+
     def fits(self, name: str | None, words: str) -> bool:
         """Whether a dish can be had like that."""
-        return self._verdict(name, words) in ("fits", "changes")
+        return self._fits(name, words)[0] in ("fits", "changes")
 
     def answers(self, name: str | None, words: str) -> bool:
         """Whether these words name something of a dish, be it one thing or several."""
-        return self._verdict(name, words) in ("fits", "changes", "ambiguous", "sold_out")
+        return self._fits(name, words)[0] in ("fits", "changes", "ambiguous", "sold_out")
 
     def excludes(self, name: str | None, one: str, other: str) -> bool:
         """Whether a dish can be had in either of two ways but not in both."""
@@ -58,13 +68,12 @@ class Kitchen:
 
     def made(self, name: str | None, words: str) -> tuple[str, ...] | None:
         """Return the modifications that some words alone mean for a dish; ``None`` if it cannot be so."""
-        if self._verdict(name, words) not in ("fits", "changes"):
-            return None
-        return self._made.get((name or "", words))
+        verdict, made = self._fits(name, words)
+        return made if verdict in ("fits", "changes") else None
 
     def has(self, name: str | None, words: str) -> bool:
         """Whether something is in a dish and could be left off."""
-        return self._verdict(name, f"no {words}") == "changes"
+        return self._fits(name, f"no {words}")[0] == "changes"
 
     def contents(self, name: str | None) -> tuple[str, ...]:
         """Name what is in a dish and could be left off."""
@@ -226,18 +235,19 @@ class Kitchen:
         # Few parts, few dishes: trying them all is simple and fast enough.
         return _seated(wanted, [set(part.dishes) for part in slots])
 
-    def _verdict(self, name: str | None, words: str) -> str:
+    def _fits(self, name: str | None, words: str) -> _Fitting:
         dish = self.dish(name)
         if dish is None:
-            return "no dish"
+            return "no dish", None
         key = (dish.name, words)
-        if key not in self._fitting:
-            if len(self._fitting) > 20_000:
+        found = self._fitting.get(key)
+        if found is None:
+            if len(self._fitting) > _KEPT:
                 self._fitting.clear()
-            self._fitting[key] = self._try(dish, words)
-        return self._fitting[key]
+            found = self._fitting[key] = self._try(dish, words)
+        return found
 
-    def _try(self, dish: Dish, words: str) -> str:
+    def _try(self, dish: Dish, words: str) -> _Fitting:
         fillers: list[str] = []
         while True:
             try:
@@ -245,18 +255,17 @@ class Kitchen:
             except ChoiceMissing as error:
                 filler = self._filler(str(error.facts.get("group")), [words, *fillers])
                 if filler is None:
-                    return "fits"
+                    return "fits", None
                 fillers.append(filler)
             except Ambiguous:
-                return "ambiguous"
+                return "ambiguous", None
             except SoldOut:
-                return "sold_out"
+                return "sold_out", None
             except OrderError:
-                return "no"
+                return "no", None
             else:
-                meant = [one.words for one in chosen if one.words not in fillers]
-                self._made[dish.name, words] = tuple(meant)
-                return "changes" if len(chosen) > len(fillers) else "fits"
+                meant = tuple(one.words for one in chosen if one.words not in fillers)
+                return "changes" if len(chosen) > len(fillers) else "fits", meant
 
     def _filler(self, group: str, besides: Sequence[str]) -> str | None:
         """Return another choice of a group, to see past what is missing: "choose: 2" needs two."""

@@ -15,6 +15,8 @@ _SMALL = {"exactly": 0.0, "it": 0.05, "filler": 0.02, "add": 0.0, "the": 0.0, "a
 _NAMED = ("dish", "option", "size", "group")
 _LONGEST_GAP = 3
 _NONE: Mapping[str, Entity] = {}
+_ITS_OWN = 0.7
+"""What it costs more that a choice is said to have a choice of its own."""
 
 
 @dataclass(slots=True, eq=False)
@@ -32,6 +34,7 @@ class Edge:
         plural: Whether the last word is of several.
         weak: Whether it is only part of another name of a dish.
         lines: The lines of the order that it means.
+        some: Whether it counts some of what is there: "one of the".
         code: What tells it from edges that do something else.
     """
 
@@ -45,6 +48,7 @@ class Edge:
     plural: bool = False
     weak: bool = False
     lines: tuple[str, ...] = ()
+    some: bool = False
     code: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -110,6 +114,7 @@ def lattice(
     _everyone(edges)
     _headings(edges, tokens, index)
     _with_all(edges, tokens)
+    _has_its_own(edges, tokens)
     for first, token in enumerate(tokens):
         here = edges[first]
         again = first > 0 and token.word == tokens[first - 1].word and not token.stop
@@ -355,6 +360,20 @@ def _with_all(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
             edges[at].append(Edge("on", at + 1, 0.05, words="with"))
 
 
+def _has_its_own(edges: Sequence[Sequence[Edge]], tokens: Sequence[Token]) -> None:
+    """Take ", and fries with cheese" rather for a dish than for a choice: it has one of its own."""
+    for first in range(2, len(tokens)):
+        if tokens[first - 1].word != "and" or not tokens[first - 2].stop:
+            continue
+        dishes = {edge.end for edge in edges[first] if edge.does == "dish" and edge.whole}
+        for edge in edges[first]:
+            followed = _next_word(tokens, edge.end - 1) == "with"
+            followed = followed and _next_word(tokens, edge.end) not in words_of("it of a dish")
+            edge.cost += (
+                _ITS_OWN if edge.does == "option" and followed and edge.end in dishes else 0.0
+            )
+
+
 def _is_person(here: Sequence[Edge], token: Token) -> bool:
     """Whether a word may be somebody: it means nothing else."""
     other = any(edge.does not in ("aside", "filler") for edge in here)
@@ -479,11 +498,13 @@ def _names(
         if first + length <= covering:
             continue
         kind = meant.entity.kind
+        # "the lasagna without cheese" is no "pizza without cheese".
+        way = 3.0 if kind == "head" and tokens[first].word in words_of("begins a way") else 0.0
         here.append(
             Edge(
                 "dish" if kind == "head" else kind,
                 first + length,
-                meant.cost + more,
+                meant.cost + more + way,
                 meant.entity,
                 words=" ".join(token.word for token in tokens[first : first + length]),
                 whole=meant.whole and not more,
@@ -595,13 +616,20 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
             words == "one" and before[-1:] == ["the"] and before[0] in words_of("put on")
         )  # "on the chicken one"
         cost = 1.5 if of_people else 1.0 if this else 0.05
+        if words == "one" and first and following in words_of("after the one"):
+            cost += 2.0 if tokens[first - 1].word == "the" else 0.0  # "the one without onions"
+        if words == "one" and first and any(one.does == "ordinal" for one in edges[first - 1]):
+            corrects = any(one.does == "correct" for at in edges[:first] for one in at)
+            cost += 2.0 if corrects else 0.0  # "no, I meant the second one"
         ends = end == len(tokens) or tokens[end].stop or following in words_of("after people")
         if after > end and (after == len(tokens) or tokens[after].stop):
             cost += 1.0  # "lunch for three of us. A curry set"
         if first and tokens[first - 1].word == "for" and ends:
             edges[first - 1].append(Edge("filler", end, 0.1, value=number[0], words=f"for {words}"))
             cost += 0.5  # "a pot of tea for two"
-        here.append(Edge("number", end, cost, value=number[0], words=words))
+        some = following == "of" and end + 1 < len(tokens)
+        some = some and tokens[end + 1].word in words_of("points at")
+        here.append(Edge("number", end, cost, value=number[0], words=words, some=some))
 
 
 def _after_people(tokens: Sequence[Token], end: int) -> int:
@@ -624,15 +652,16 @@ def _of_people(tokens: Sequence[Token], first: int, end: int) -> bool:
     return ends and " ".join(before) in phrases_of("counts people")
 
 
-def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
-    """Find "of the three", with or without what they are."""
+def _of_so_many(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> None:
+    """Find "of the three", with or without what they are; "two of the twelve wings" rather has a size."""
     if first + 2 >= len(tokens) or tokens[first + 1].word not in words_of("before so many"):
         return
     number = number_at(tokens, first + 2)
     if number is not None and number[0] > 1:
         end = first + 2 + number[1]
-        here.append(Edge("of-them", end, 0.2, words="of them"))
-        here.append(Edge("of", end, 0.1, words="of the"))
+        sized = 0.7 if any(edge.does == "size" for edge in edges[first + 2]) else 0.0
+        edges[first].append(Edge("of-them", end, 0.2 + sized, words="of them"))
+        edges[first].append(Edge("of", end, 0.1 + sized, words="of the"))
 
 
 def _phrases(
@@ -644,7 +673,7 @@ def _phrases(
 ) -> None:
     here = edges[first]
     if tokens[first].word == "of":
-        _of_so_many(here, tokens, first)
+        _of_so_many(edges, tokens, first)
     if tokens[first].word in words_of("every") and first + 1 < len(tokens):
         put = first == 0 or tokens[first - 1].stop or tokens[first - 1].word in words_of("put on")
         put = put or any(edge.does in ("change", "swap") for edge in edges[first - 1])
@@ -673,6 +702,9 @@ def _phrases(
             and following.word in ("out", "off")
         ):
             continue
+        stops = following is not None and following.stop
+        if phrase.does == "the" and words[-1] in ("that", "this") and stops:
+            continue  # "cancel that, I'll do the eggplant instead"
         if phrase.does == "because":
             here.append(Edge("because", end, 0.0, words=phrase.words))
             continue
@@ -699,7 +731,7 @@ def _phrases(
         if phrase.does == "note" and any(edge.does in ("variant", "dish") for edge in here):
             cost += 0.4
         if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
-            cost += 1.0
+            cost += 3.0 if _size_of_next(here, edges[end] if end < len(tokens) else ()) else 1.0
         if phrase.words == "leave" and words_of("off").isdisjoint(said[end : end + _TO_OFF]):
             cost += 1.5  # "leave the other one like it is"
         if phrase.does == "correct" and phrase.words in phrases_of("corrects alone"):
@@ -748,6 +780,13 @@ def _phrases(
 
 def _names_dish(here: Sequence[Edge]) -> bool:
     return any(edge.does == "dish" for edge in here)
+
+
+def _size_of_next(here: Sequence[Edge], following: Sequence[Edge]) -> bool:
+    """Whether a size is one in which the dish that follows comes: "a bowl of tomato soup"."""
+    dishes = [edge.entity.mask for edge in following if edge.does == "dish"]
+    sizes = [edge.entity.mask for edge in here if edge.does == "size" and edge.whole]
+    return any(size & dish for size in sizes for dish in dishes)
 
 
 def _sized(inside: Sequence[Sequence[Edge]], end: int) -> bool:

@@ -32,7 +32,9 @@ class Asked:
         words: What was named and is not on the menu.
         day: The day meant, of a question about hours; "now" for when it closes or opens next.
         aspect: What of the subject is asked: its ``size``, how ``spicy`` it is, the ``fee``, ``minimum``,
-            ``area`` or ``wait`` of a service, or the ``number`` of the order.
+            ``area`` or ``wait`` of a service, or the ``number`` of the order; of the whole menu, whether
+            dishes ``with`` or ``without`` something are asked for.
+        groups: The groups whose choices are asked for.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Asked:
     words: str | None = None
     day: str | None = None
     aspect: str | None = None
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,9 @@ class Understanding:
         settled: Whether the question that was pending has been answered.
         not_understood: The guest's words that are in no command and no question.
         dropped: What is not ordered after all, because it was not said which: "the Margherita".
+        unchanged: What is not changed after all, because it was not said which one or how: "the Margherita".
         taken: The likelier of two orders that were never chosen between, as they were asked about.
+        already: Whether it asks for nothing but what the order has already.
     """
 
     text: str
@@ -163,7 +168,9 @@ class Understanding:
     settled: bool = False
     not_understood: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
+    already: bool = False
 
     @property
     def understood(self) -> bool:

@@ -1,6 +1,6 @@
 """Everything a menu names, found in a run of words: the longest name that is there wins."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -94,8 +94,10 @@ class Names:
             for kind in ("combo", "meal", "deal", "menu"):
                 self._weakly(f"{combo.name} {kind}", combo.name)
         self._fill_sizes()
+        self._headings: set[str] = set()
         for group in menu.options.values():
             headings = [group.name, *group.aliases]
+            self._headings.update(stems(heading)[-1] for heading in headings)
             for heading in headings:
                 _put(self._at(heading).groups, group.name)
             for choice in group.choices:
@@ -175,6 +177,14 @@ class Names:
 
     # -- looking up --------------------------------------------------------------------------------
 
+    def choices(self, group: str) -> Mapping[tuple[str, ...], str]:
+        """Return the choices of a group, by the stems of their names and other names."""
+        return {
+            stems(name): choice.name
+            for choice in self._menu.options[group].choices
+            for name in (choice.name, *choice.aliases)
+        }
+
     def longest(self, tokens: Sequence[Token], at: int) -> tuple[int, Meaning] | None:
         """Return the longest name that begins at a token, and of how many tokens it is."""
         most = min(_LONGEST, len(tokens) - at)
@@ -194,6 +204,10 @@ class Names:
                 if meaning is not None and meaning.kinds:
                     return length, meaning
         return None
+
+    def is_heading(self, word: str) -> bool:
+        """Whether the stem of a word is the last of a group's name: "side" of "two sides"."""
+        return word in self._headings
 
     def meaning(self, words: str) -> Meaning | None:
         """Return what some words mean as a whole."""

@@ -7,7 +7,7 @@ from bella_vista.local.understanding.announcing import announce, announced_befor
 from bella_vista.local.understanding.changing import change, note_both
 from bella_vista.local.understanding.combos import change_part, change_parts
 from bella_vista.local.understanding.corrections import bring_back, only
-from bella_vista.local.understanding.grammar import AFTER_VERB, COMMA, NOTHING, ON, OR, STOP
+from bella_vista.local.understanding.grammar import AFTER_VERB, AND, COMMA, NOTHING, ON, OR, STOP
 from bella_vista.local.understanding.instead import in_place_of_another
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import (
@@ -35,9 +35,11 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         said.instead = False
     if names_one(out, said) or _or_the_last(out, said):
         return
+    if out.announced and announced_before(out, said):
+        return
     if following and following[0].verb == "instead-of" and following[0].head is not None:
         said.instead = False  # what gives way is named
-    there = out.named(said.mask, out.there)
+    there = out.of_lines(said) or out.named(said.mask, out.there)
     if said.kept and there and not said.described and said.count is None:
         out.spoken = there[-1]
         return
@@ -45,6 +47,8 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         if found := out.named(said.mask, out.things):
             note_both(out, said, found)
             out.change_each(replace(said, head=None, count=None), found)
+            return
+        if change_part(out, replace(said, plural=True), replace(said, head=None, count=None)):
             return
         out.penalty += NOT_THERE
     definite = said.described and said.definite and said.count is None
@@ -102,18 +106,20 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         _correct_last(out, said)
     elif _one_of_last(out, said, following):
         pass
-    elif said.correct and said.meant and out.there and not there:
-        out.replace(out.there[-1], said)
+    elif said.correct and said.meant and out.there and not (there or _names_old(out, next_one)):
+        dishes = [out.kitchen.dish(name) for name in out.index.names(said.mask)]
+        kinds = {dish.section for dish in dishes if dish is not None}
+        alike = [item for item in out.there if out.section(item) in kinds]
+        out.replace((alike or out.there)[-1], said)
     elif out.situation.reviewed and said.correct and not there and _replaces(out, said):
         pass
-    elif not announced_before(out, said):
+    else:
         out.penalty += NOT_THERE if said.copies else 0.0
         out.penalty += NEW_THOUGH_THERE if said.more and out.there and not there else 0.0
         if said.definite and not said.article and said.count is None and out.there:
             out.penalty += _NEW_BY_THE
         item = out.add(out.make(said))
-        if said.count is not None and said.count > 1:
-            announce(out, item, said, following)
+        announce(out, item, said, following)
 
 
 def _recount(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
@@ -293,6 +299,9 @@ def _one_of_last(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
         return False
     if said.number is None or said.number > left(last) or (said.size and last.size):
         return False
+    as_many = said.number == last.quantity and (said.joint == AND or last.size)
+    if not last.splits and (last.changes or as_many):
+        return False  # "two lattes with oat milk and one latte with soy milk"
     if out.clash(last, said):
         return False  # "ten beef tacos, ten chicken tacos"
     if said.size and not said.options and not last.splits:
@@ -303,6 +312,12 @@ def _one_of_last(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
     return True
 
 
+def _names_old(out: Outcome, following: Said) -> bool:
+    """Whether it is said next what was wrong: "I meant the Greek, not the Caesar"."""
+    named = following.verb == "instead-of" and following.head is not None
+    return named and bool(out.named(following.mask, out.there))
+
+
 def _correct_last(out: Outcome, said: Said) -> None:
     """Take back what was said last in this line: "a cola, sorry, a cappuccino"."""
     last = out.items[-1]
@@ -311,7 +326,8 @@ def _correct_last(out: Outcome, said: Said) -> None:
         item.quantity = last.quantity
         if item.size is None and last.size and out.kitchen.size(item.name, last.size):
             item.size = last.size
-    if item.names == last.names and not said.described:
+    only = said.exact and said.article and last.quantity == item.quantity  # "no, just a margherita"
+    if item.names == last.names and not (said.described or only):
         last.quantity = item.quantity
         out.spoken = last
     else:

@@ -1,25 +1,29 @@
-"""Reads questions that are easily mistaken for others: about codes, sizes, and what costs least or most."""
+"""Reads questions that are easily mistaken for others: about codes, sizes, choices, and what costs least or most."""
 
 from collections.abc import Sequence
 
-from bella_vista.local.english.talking import pattern
+from bella_vista.local.english.talking import pattern, patterns, words_of
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.meaning import Asked
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.pieces import cut
 from bella_vista.local.understanding.subjects import Subjects
 from bella_vista.local.understanding.tokens import Words, number_at
+from state.menu import Menu
+from state.menu.words import stem, stems
 
 
 class Offers:
-    """Reads what is asked about codes, sizes and extremes.
+    """Reads what is asked about codes, sizes, choices and extremes.
 
     Args:
+        menu: The menu.
         names: The menu's names.
         subjects: Finds what a question is about.
     """
 
-    def __init__(self, names: Names, subjects: Subjects) -> None:
+    def __init__(self, menu: Menu, names: Names, subjects: Subjects) -> None:
+        self._menu = menu
         self._names = names
         self._subjects = subjects
 
@@ -58,6 +62,31 @@ class Offers:
             return None
         subject, _ = self._subjects.find(cut(words, self._names), things)
         return Asked("price", subject=subject)
+
+    def choices(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Read which choices there are: "what sauces do you have", "which sides come with the plate"."""
+        ways = (way.fullmatch(words.said) for way in patterns("asks choices"))
+        found = next((way for way in ways if way is not None), None)
+        if found is None:
+            return None
+        pieces = cut(words, self._names)
+        named = next((piece.dishes for piece in pieces if len(piece.dishes) == 1), ())
+        heading = stem(found["group"].split()[-1])
+        other = [piece for piece in pieces if heading not in stems(piece.words)]
+        sections = {section for piece in other for section in piece.sections}
+        dishes = [d for d in self._menu.dishes if d.name in named or d.section in sections]
+        if not dishes and any(piece.sections for piece in pieces):
+            return None
+        groups = [group for dish in dishes for group in self._menu.groups(dish)]
+        all_groups = self._menu.options.values()
+        of_it = [one.name for one in groups or all_groups if heading in stems(one.name)]
+        any_choices = heading in map(stem, words_of("any choices"))
+        if not of_it and any_choices:
+            of_it = [group.name for group in groups if not group.least]
+        if of_it and (groups or not named):
+            return Asked("menu", subject=found["group"], groups=tuple(of_it))
+        known = any_choices or any(heading in stems(one.name) for one in all_groups)
+        return Asked("contents", subject=named[0]) if known and named else None
 
 
 _NEAR = 5

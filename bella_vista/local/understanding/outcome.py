@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from bella_vista.local.english import numbers
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -107,6 +108,8 @@ class Outcome:
         """What waits until it is known with which line."""
         self.gives_way: Item | None = None
         """The thing that is to give way to what is named next."""
+        self.several_give_way = False
+        """Whether that was said of several, so that "a cola" leaves one."""
         self.announced: list[Item] = []
         """The thing that was announced, and those that were named for it."""
         self.emptied = False
@@ -208,12 +211,15 @@ class Outcome:
     def described(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
         """Return the things that some options tell from others: how they are made, or are called.
 
-        "The bacon one" is the one with bacon; else the one that is called so, or has it as it comes.
+        "The bacon one" is the one with bacon; else the one that is called so, or has it as it comes. "The
+        one without mayo" has none, where another one has some.
         """
         if made := self.made_with(items, options):
             return made
         if any(one.no for one in options):
-            return []
+            own = [replace(one, no=False) for one in options if one.no]
+            lacking = [item for item in items if not any(self._made_with(item, o) for o in own)]
+            return lacking if len(lacking) < len(items) and len(own) == len(options) else []
         words = " ".join(one.entity.words for one in options)
         return self.called(items, words) or [
             item
@@ -274,8 +280,12 @@ class Outcome:
         return None
 
     def gave_way(self, mask: int) -> bool:
-        """Whether a line was of some dish, or had it in a combo, and no longer is or has."""
+        """Whether a line, or some of it, was of a dish or had it in a combo, and no longer is or has."""
+        pieces = ((item, item.source) for item in self.items if item.source is not None)
         return any(
+            self.named(mask, was.parts) and not self.named(mask, (item, *item.parts))
+            for item, was in pieces
+        ) or any(
             self.named(mask, (was, *was.parts)) and not self.named(mask, (item, *item.parts))
             for item in self.touched
             if item.line is not None
@@ -409,6 +419,10 @@ class Outcome:
             item.unknown.append(self.told(said.unknown))
         if said.size is not None:
             item.size = said.size.words
+        halves = [one for one in said.options if one.half]
+        if len(halves) > 1 and not any(one.entity.halved & self.mask(item) for one in halves):
+            for one in halves:  # "half lemon pepper, half buffalo", of wings
+                one.half = ""
         alone = self._alone(item, said.options)
         if alone and any(
             one.no and self.kitchen.has(item.name, one.entity.words) for one in said.options
@@ -433,6 +447,7 @@ class Outcome:
                 and option.entity.tallied & self.mask(item)
             ):
                 self._gives_way(item, option.entity.words, ())  # "only one pump of vanilla"
+            option.half = self._free_half(item, option)
             self._put(item, option)
         if said.replaced and not self.give_way(item, said.replaced):
             self.penalty += NOT_THERE
@@ -441,6 +456,19 @@ class Outcome:
         for note in said.notes:
             if not self._undone(item, note) and note not in item.notes:
                 item.notes.append(note)
+
+    def half_with(self, item: Item, words: str) -> str:
+        """Return the half of a thing that something is on."""
+        return next((_half_of(c) for c in item.changes if self.is_called(item, c, words)), "")
+
+    def _free_half(self, item: Item, option: Option) -> str:
+        """Return the half that something goes on: the other one, where that alone is still empty."""
+        off = [one.removeprefix("no ") for one in item.changes if one.startswith("no ")]
+        off.append(option.entity.words)
+        before = item.changes[: item.yielding] if item.line is not None else []
+        others = [one for one in before if not any(self.is_called(item, one, o) for o in off)]
+        taken = {half for one in others if (half := _half_of(one))}
+        return "other half" if option.half and taken == {"half"} else option.half
 
     def clash(self, item: Item, said: Said) -> bool:
         """Whether a thing has a choice already that what is said excludes."""
@@ -568,9 +596,16 @@ class Outcome:
             for at, one in enumerate(item.changes)
             if not one.startswith("no ") and self.is_called(item, one, words)
         ]
+        half = self.half_with(item, words) if item.line is not None else ""
         for at in reversed(gone):
             del item.changes[at]
             item.yielding -= at < item.yielding
+        if half:  # "ham instead of the bacon", which lay on one half
+            new = item.changes[item.yielding :]
+            whole = [one.startswith("no ") or bool(_half_of(one)) for one in new]
+            item.changes[item.yielding :] = [
+                one if keeps else f"{half} {one}" for one, keeps in zip(new, whole, strict=True)
+            ]
         if gone:
             return True
         comes = self.kitchen.made(item.name, words) == ()
@@ -604,6 +639,8 @@ class Outcome:
             self._count_anew(item, said.options)
         if said.instead and item.yielding and item not in self.touched:
             self.of_same_group(item, said.options)
+        for told in said.parts if item.source is not None else ():
+            self.takes_part(item, self.make(told))  # "one of the meals with a cola"
         self.give(item, said)
         self.touch(item)
 
@@ -739,10 +776,23 @@ class Outcome:
             return False
         part = item.copy(1)
         fresh = self.make(replace(said, mask=sum(fitting)))
+        for one, told in zip(fresh.parts, said.parts, strict=False):
+            self._move_in(item, one, told)
         fresh.parts.insert(0, part)
         fresh.size, fresh.counted = None, False
         self.become(item, fresh)
         return True
+
+    def _move_in(self, item: Item, part: Item, told: Said) -> None:
+        """Let what is on the order become a part of a combo: "make it a meal with the fries"."""
+        first = told.named[0]
+        before = self._words[first - 1 : first] if first else ()
+        others = [one for one in self.there if one is not item and one.names == part.names]
+        if len(others) != 1 or words_of("points at").isdisjoint(before):
+            return
+        part.size = part.size or others[0].size
+        part.changes = part.changes or [*others[0].changes]
+        self.take_off(others[0], 1)
 
     def pieces(self, item: Item, count: int | None) -> Item:
         """Return so many pieces as a thing of their own, or the thing itself where these are all."""
@@ -800,18 +850,33 @@ class Outcome:
         lines = [item for item in targets if item.line is not None]
         if not lines:
             return False
-        self.penalty += WHICH if said.ref != "of-them" else 0.0
+        one_of_size = said.ref == "one" and said.definite and said.size is not None
+        asked_for = said.ref == "of-them" or said.partial or one_of_size
+        self.penalty += 0.0 if asked_for else WHICH
         facts = {
             "words": said.words,
             "possible": [_shown(item) for item in lines],
             "line_ids": [item.line.id for item in lines if item.line],
-            "said": said,
+            "said": _placeless(said),
             "drop": drop,
             "count": count,
         }
         self.which = Which(lines, said, drop, count)
         self.questions.append(Question("which_line", facts))
         return True
+
+
+def _half_of(change: str) -> str:
+    """Return the half that a change is on."""
+    return next((one for one in ("other half", "half") if change.startswith(f"{one} ")), "")
+
+
+def _placeless(said: Said) -> Said:
+    """Forget at which places of the line unknown words stand: the answer is another line."""
+    become = said.become
+    if become is not None:
+        become = replace(become, unknown=[])
+    return replace(said, unknown=[], become=become)
 
 
 def _shown(item: Item) -> str:

@@ -9,7 +9,8 @@ from bella_vista.local.english import numbers
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
-from bella_vista.local.understanding.tokens import Words, number_at
+from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.tokens import Found, Words, number_at
 from state.menu import Menu
 from state.money import exponent
 
@@ -27,13 +28,68 @@ class Paying:
         words = self._tip(words, heard, order, expects)
         return _without_prices(self._pay(words, heard, expects))
 
+    def given(self, words: Words, heard: Heard, names: Names, *, settling: bool) -> Words:
+        """Take out a tip in percent or money, wherever it stands: "for the tip, let's say twenty percent".
+
+        An amount of money is a tip beside the word "tip" or the staff, and always while the guest pays.
+        """
+        found: tuple[int, int, Decimal, str] | None = None
+        at = 0
+        while at < len(words.tokens):
+            one = self._amount_at(words, at)
+            if one is not None and not self._is_other(words, one, names, settling=settling):
+                found = one
+            at = one[1] if one is not None else at + 1
+        if found is None:
+            return words
+        last, value = _corrected(words, found[1], found[2])
+        if found[3] == "percent":
+            heard.wish(words.part(found[0], last), "set_tip", percentage=_plain_number(value))
+        else:
+            heard.wish(words.part(found[0], last), "set_tip", amount=self._minor(value))
+        return words.without(*_with_tip(words, found[0], last))
+
+    def _amount_at(self, words: Words, at: int) -> tuple[int, int, Decimal, str] | None:
+        """Read an amount with its unit at a place: "15 %", "five dollars", "a fiver"."""
+        read = self._money(words.part(at, min(at + _LONGEST_AMOUNT, len(words.tokens))))
+        if read is None or read[0] or read[3] not in ("percent", "money"):
+            return None
+        return at, at + read[1], read[2], read[3]
+
+    def _is_other(
+        self, words: Words, amount: tuple[int, int, Decimal, str], names: Names, *, settling: bool
+    ) -> bool:
+        """Whether an amount is no tip: of a sentence that asks, of a coupon, "2 percent milk", a price."""
+        first, last, _, unit = amount
+        begins = max((at + 1 for at in range(first) if words.tokens[at].breaks), default=0)
+        ends = next((at for at in range(last, len(words.tokens)) if words.tokens[at].breaks), None)
+        sentence = words.part(begins, ends + 1 if ends is not None else len(words.tokens))
+        following = {token.word for token in words.tokens[last : last + 2]}
+        if following & words_of("no percent of a tip") or sentence.said.endswith("?"):
+            return True
+        if pattern("asks percent").match(sentence.said):
+            return True  # "what's 20 percent"
+        if _of_the_bill(sentence) or pattern("coupon").search(sentence.said):
+            return True
+        if unit == "money":
+            priced = {token.word for token in sentence.tokens} & words_of("pays with money")
+            if priced or pattern("round up").search(sentence.said) is not None:
+                return True
+            spoken = any(sentence.find(pattern(name)) for name in ("tip", "for the staff"))
+            if not (settling or spoken):
+                return True
+        return any(
+            (named := names.longest(words.tokens, at)) is not None and at + named[0] > first + 1
+            for at in range(max(0, first - 1), first + 1)
+        )
+
     def coupon(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
-        """Take out a code of the house, or ask about one that is none."""
+        """Take out the codes of the house, or ask about one that is none."""
         if pattern("no coupon").fullmatch(words.said):
             return words.part(0, 0)
         off = words.find(pattern("coupon off")) is not None
-        said = self.code_in(words)
-        if said is not None:
+        codes = 0
+        while (said := self.code_in(words)) is not None:
             first, last, code = said
             taken = off and code in order.coupons
             heard.wish(
@@ -43,7 +99,12 @@ class Paying:
             if spoken is not None:  # "the code welcome ten", "the welcome ten code"
                 first = min(first, spoken.first)
                 last = spoken.last if spoken.first == last else last
-            return words.without(first, last)
+            if codes and first and words.tokens[first - 1].word in ("and", ","):
+                first -= 1
+            words = words.without(first, last)
+            codes += 1
+        if codes:
+            return words
         places = list(words.find_all(pattern("coupon")))
         found = next((place for place in places if self._code_after(words, place.last)), None)
         found = found or (places[0] if places else None)
@@ -119,10 +180,23 @@ class Paying:
         return typed if len(typed) > 2 and (typed.isupper() or any(map(str.isdigit, typed))) else ""
 
     def _tip(self, words: Words, heard: Heard, order: OrderSeen, expects: str | None) -> Words:
+        given = [draft.fields for _, draft in heard.drafts if draft.op == "set_tip"]
         found = words.find(pattern("no tip"))
-        if found is not None:
+        if (
+            found
+            and "cash" in found.match.group()
+            and not pattern("tip").search(found.match.group())
+        ):
+            # "I'll give the driver cash" says how it is paid, unless that is known or a tip was asked for.
+            tips = bool(given) or expects == "amount" or heard.has("choose_payment")
+            found = None if not tips or any(any(fields.values()) for fields in given) else found
+        if found is not None and not given:
             heard.wish(words.part(found.first, found.last), "set_tip", percentage=0)
-            return words.without(found.first, found.last)
+        while found is not None:  # "no tip, I'll give the driver cash"
+            words, given = words.without(found.first, found.last), [{}]
+            found = words.find(pattern("no tip"))
+        if given:
+            return words
         if expects == "amount" and pattern("skips").fullmatch(
             words.trimmed(words_of("around")).said
         ):
@@ -133,6 +207,8 @@ class Paying:
             heard.wish(words, "set_tip", percentage=_plain_number(offered))
             return words.part(0, 0)
         tip = words.find(pattern("tip"))
+        if tip is not None and (refused := self._refuses(words, tip, heard)) is not None:
+            return refused
         rounding = (
             words.find(pattern("round up"))
             if expects == "amount" or tip or "round" in words.said
@@ -146,7 +222,9 @@ class Paying:
             return self._round_up(
                 words, heard, order, rounding.span(words, "sum"), rounding.first, rounding.last
             )
-        bare = pattern("bare percent").fullmatch(words.trimmed(words_of("around")).said) is not None
+        sure = {*words.said.split()} & words_of("no percent of a tip")
+        bare = pattern("bare percent").fullmatch(words.trimmed(words_of("around")).said)
+        bare = bare if not sure else None
         # Said with how it is paid, "card and ten percent" names a tip.
         paid = expects == "choice" or words.find(pattern("method alone")) is not None
         beside = paid and pattern("a percentage").search(words.said) is not None
@@ -154,7 +232,8 @@ class Paying:
         # "Two quid for the driver" is a tip at any time; two of something may be for the driver.
         staff = amount is not None and (paid or expects == "amount" or amount[3] != "bare")
         beside = beside or staff or _with_a_number(words, heard)
-        if tip is None and expects != "amount" and not bare and not beside:
+        beside = beside or (expects == "choice" and _is_number(words))
+        if tip is None and expects != "amount" and bare is None and not beside:
             return words
         if tip is not None and (asks_before(words, tip.first) or words.said.endswith("?")):
             return words
@@ -163,7 +242,19 @@ class Paying:
         if words.find(pattern("keep change")) is not None:
             heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
             return words.part(0, 0)
-        return self._amount_of_tip(words, heard, sure=expects == "amount")
+        return self._amount_of_tip(words, heard, sure=expects in ("amount", "choice"))
+
+    def _refuses(self, words: Words, tip: Found, heard: Heard) -> Words | None:
+        """Take out a tip that is refused: "the tip I don't give today, so zero"."""
+        amount = self._money(words)
+        if amount is not None and amount[2]:
+            return None
+        said = [token.word for token in words.tokens]
+        no = [at for at, word in enumerate(said) if word in words_of("no tip words")]
+        if not no or {*said} & words_of("unsure of a tip") or words.said.endswith("?"):
+            return None
+        heard.wish(words, "set_tip", percentage=0)
+        return words.without(min(tip.first, *no), max(tip.last, *(at + 1 for at in no)))
 
     def _offered(self, words: Words) -> Decimal | None:
         """Find which of the tips that were offered is meant: "the middle one"."""
@@ -226,6 +317,8 @@ class Paying:
         amount = self._minor(read[2]) - (order.total - (order.tip or 0))
         if amount < 0 and read[2] <= self._house.tip.maximum and read[3] == "bare":
             heard.wish(words, "set_tip", percentage=_plain_number(read[2]))
+        elif amount < 0 and read[3] == "money" and 2 * self._minor(read[2]) < order.total:
+            heard.wish(words, "set_tip", amount=self._minor(read[2]))  # "make it 3 dollars"
         elif amount < 0:
             heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
         else:
@@ -271,6 +364,12 @@ class Paying:
         places = list(words.find_all(pattern("method alone")))
         return words.without(first, max((place.last for place in places), default=first))
 
+    def _left_over(self, text: str) -> list[str]:
+        """Name the only way that a guest has not ruled out: "I don't have cash"."""
+        out = " ".join(found.group() for found in pattern("unchosen").finditer(text))
+        ruled = {"cash" if one["cash"] else "card" for one in pattern("method").finditer(out)}
+        return [way for way in self._house.payment if way not in ruled] if len(ruled) == 1 else []
+
     def _pay(self, words: Words, heard: Heard, expects: str | None) -> Words:
         bare = words.trimmed(words_of("around"))
         if expects == "choice" and pattern("my phone").fullmatch(bare.said):
@@ -292,7 +391,7 @@ class Paying:
             return words
         if pattern("method").search(text) is None:
             return words
-        methods = _chosen(words.said)
+        methods = _chosen(words.said) or self._left_over(words.said)
         if len(methods) > 1 and {*words.said.split()} & words_of("corrects itself"):
             said = [one["cash"] for one in pattern("method").finditer(words.said)]
             methods = ["cash" if said[-1] else "card"]  # "card, sorry, cash"
@@ -307,6 +406,49 @@ class Paying:
         if found is None or len(list(pattern("method").finditer(words.said))) > 1:
             return self._without_methods(words, found.first if found is not None else 0)
         return words.without(found.first, found.last)
+
+
+def _corrected(words: Words, last: int, value: Decimal) -> tuple[int, Decimal]:
+    """Return the amount that a guest goes on to: "ten percent, no, let's do twenty"."""
+    corrects = False
+    at = last
+    while at < len(words.tokens):
+        word = words.tokens[at].word
+        if words.tokens[at].breaks and not {
+            token.word for token in words.tokens[at + 1 : at + 2]
+        } & words_of("changes a tip"):
+            break
+        corrects = corrects or word in words_of("changes a tip")
+        read, length = _decimal(words, at)
+        ends = at + max(1, length)
+        if corrects and read is not None:
+            alone = ends == len(words.tokens) or words.tokens[ends].stop
+            if alone or words.tokens[ends].word in words_of("around") | words_of("percent"):
+                last, value = ends, read
+        at = ends
+    return last, value
+
+
+def _with_tip(words: Words, first: int, last: int) -> tuple[int, int]:
+    """Return the run of a tip's amount and of the words around it: "and put ... on for a tip, please"."""
+    around, tip = words_of("around a tip"), pattern("tip")
+    begins, at = first, first - 1
+    while at >= 0 and (words.tokens[at].word in around or words.tokens[at].word == ","):
+        if not words.tokens[at].stop and (
+            "," not in words.part(at, first).said or tip.search(words.part(at, first).said)
+        ):
+            begins = at
+        at -= 1
+    at = last
+    while at < len(words.tokens) and (
+        words.tokens[at].word in around or words.tokens[at].word == ","
+    ):
+        if not words.tokens[at].stop and (
+            "," not in words.part(last, at).said or tip.search(words.tokens[at].word)
+        ):
+            last = at + 1
+        at += 1
+    return begins, last
 
 
 def _without_prices(words: Words) -> Words:
@@ -351,6 +493,13 @@ def _with_a_number(words: Words, heard: Heard) -> bool:
     return number is not None and number[1] == len(rest)
 
 
+def _is_number(words: Words) -> bool:
+    """Whether nothing but a number is said."""
+    said = words.trimmed(words_of("around"))
+    number = number_at(said.tokens, 0) if said.tokens else None
+    return number is not None and number[1] == len(said)
+
+
 def _of_the_bill(words: Words) -> bool:
     """Whether an amount is what the guest thinks of the bill, and no tip."""
     return any(token.word in words_of("of the bill") for token in words.tokens)
@@ -361,6 +510,8 @@ def _plain_number(value: Decimal) -> int | float:
 
 
 _VERY_NEAR = 94.0
+_LONGEST_AMOUNT = 6
+"""Words of an amount with its unit: "two dollars and fifty cents"."""
 _GIVE = re.compile(
     r"(?:(?:and )?(?:i |we )?(?:will |would like to |want to )?(?:add|give|leave|make it|tip|put|with|take|do)(?: you| yourself| yourselves| them| the driver)?(?: a| an)?)$"
 )

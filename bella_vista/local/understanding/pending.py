@@ -89,6 +89,13 @@ class Pending:
         """Take a yes or a no as an answer to it."""
         self._heard_word = intent
 
+    def give_up(self) -> bool:
+        """Drop the thing that is asked about; returns whether the question is about a thing."""
+        if self._question.code in ("missing", "not_valid"):
+            return False
+        self.settled, self.items = True, self.items[1:]
+        return True
+
     def ends(self) -> None:
         """Take a no that came with "that is everything" as the end of the order, not as an answer."""
         if self._heard_word == "no" and len(self._question.possible) != 1:
@@ -253,9 +260,18 @@ class Pending:
         self.settled = self.settled or decided.settled
         draft, needs = self._question.draft, self._question.facts.get("needs")
         if draft is not None and draft.op == "set_fulfilment" and needs in ("fulfilment", "time"):
+            # "Collection tomorrow", "seven": an hour alone belongs to the way and the day before it.
+            hours = [one for one in heard.questions if one.facts.get("needs") == "fulfilment"]
+            for one in hours if draft.fields.get("kind") else ():
+                heard.questions.remove(one)
+                heard.drafts.append((0, Draft(draft.op, one.draft.fields if one.draft else {})))
             for index, (at, given) in enumerate(heard.drafts):
                 if given.op == draft.op:
-                    heard.drafts[index] = (at, Draft(draft.op, {**draft.fields, **given.fields}))
+                    fields = {**draft.fields, **given.fields}
+                    day, when = self._question.facts.get("day"), fields.get("when")
+                    if day and when and str(when)[:10] < str(day):
+                        fields["when"] = f"{day}{str(when)[10:]}"
+                    heard.drafts[index] = (at, Draft(draft.op, fields))
                     self.settled = True
         if draft is not None and needs in ("note_address", "email"):
             if "right" in heard.intents:

@@ -21,6 +21,8 @@ _MOST = 3
 _COST = 0.25
 """What it costs that a description means what it fits; it is dearer where it fits less well."""
 _CALLED, _AS_IT_COMES = 0.1, 0.3
+_ORDERED = 0.5
+"""What it costs more to mean a kind of dish, some of which are ordered, than a dish that is called like it."""
 
 
 def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen) -> None:
@@ -51,6 +53,66 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
                 if key not in best or edge.cost < best[key].cost:
                     best[key] = edge
         words.edges[first].extend(best.values())
+        _prefer_ordered(words, first, known, index)
+        if _put_on(words, first):
+            words.edges[first].extend([*_combos_with(words, first, known, index)])
+
+
+def _prefer_ordered(words: Lattice, first: int, known: Sequence[Item], index: Index) -> None:
+    """Take "the pancakes" rather for some that are on the order than for a dish that is called just so."""
+    ordered = 0
+    for item in known:
+        ordered |= index.bit(item.name or "")
+    dishes = [edge for edge in words.edges[first] if edge.does == "dish"]
+    for edge in dishes:
+        own = [one for one in dishes if one.end == edge.end and one.cost < edge.cost]
+        if edge.entity.kind == "head" and edge.entity.mask & ordered:
+            if own and not any(one.entity.mask & ordered for one in own):
+                edge.cost = min(edge.cost, own[0].cost + _ORDERED)
+
+
+def _combos_with(words: Lattice, first: int, known: Sequence[Item], index: Index) -> Iterator[Edge]:
+    """Find a combo that is told by what is in it: "in the slider one", "in the meal with the slider"."""
+    tokens = words.tokens
+    for called, part, end in (*_part_first(words, first), *_part_last(words, first)):
+        meant = called.entity.mask if called.does == "dish" else index.combos
+        having = [
+            item
+            for item in known
+            if index.bit(item.name or "") & meant
+            and any(index.bit(one.name or "") & part.entity.mask for one in item.parts)
+        ]
+        if len(having) == 1 and having[0].line is not None:
+            entity = index.entity(index.bit(having[0].name or "").bit_length())
+            said = " ".join(token.word for token in tokens[first:end])
+            lines = (having[0].line.id,)
+            yield Edge("dish", end, _COST, entity, words=said, lines=lines)
+
+
+def _part_first(words: Lattice, first: int) -> Iterator[tuple[Edge, Edge, int]]:
+    """Yield what a combo may be called, what is in it, and where that ends: "slider meal"."""
+    for part in words.edges[first]:
+        for called in _at(words, part.end) if part.does == "dish" and not part.lines else ():
+            if called.does == "dish" or called.words == "one":
+                yield called, part, called.end
+
+
+def _part_last(words: Lattice, first: int) -> Iterator[tuple[Edge, Edge, int]]:
+    """Yield the same of "meal with the slider"."""
+    for called in words.edges[first]:
+        if called.does != "dish" and called.words != "one":
+            continue
+        for joint in _at(words, called.end):
+            if joint.does != "with" or joint.end >= len(words.tokens):
+                continue
+            named = joint.end + (words.tokens[joint.end].word in words_of("points"))
+            for part in _at(words, named):
+                if part.does == "dish" and not part.lines:
+                    yield called, part, part.end
+
+
+def _at(words: Lattice, place: int) -> Sequence[Edge]:
+    return words.edges[place] if place < len(words.tokens) else ()
 
 
 def _by_place(words: Lattice, known: Sequence[Item], index: Index) -> None:

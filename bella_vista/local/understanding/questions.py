@@ -26,7 +26,7 @@ class Questions:
         self._menu = menu
         self._names = names
         self._subjects = Subjects(menu, names, kitchen)
-        self._offers = Offers(names, self._subjects)
+        self._offers = Offers(menu, names, self._subjects)
         self._diets = {
             stem(fold(diet)): diet
             for dish in menu.dishes
@@ -66,6 +66,8 @@ class Questions:
         if (keeps := pattern("keeps a diet").fullmatch(bare.said)) is not None:
             diet = self._diets.get(stem(keeps["diet"]))
             return Asked("diets", diet=diet) if diet is not None else None
+        if (asked := self._offers.choices(bare, things)) is not None:
+            return asked
         if pattern("asks may have").fullmatch(bare.said) is not None:
             section = self._section_in(bare, cut(bare, self._names))
             return Asked("allergens", subject=section, aspect="without")
@@ -118,11 +120,21 @@ class Questions:
         if found is None:
             return None
         what = found["what"] or found["what2"]
+        dish = self._names.meaning(what)
+        if dish is not None and len(dish.dishes) == 1:  # "what wine goes with the lasagna"
+            before = words.part(0, len(words) - len(what.split()))
+            section = self._section_in(before, cut(before, self._names))
+            if section is not None:
+                return Asked("section", subject=section)
+            return Asked("contents", subject=dish.dishes[0])
         if families_of(what):
-            return Asked("allergens", allergen=what)
-        if not any(lists(dish, what) for dish in self._menu.dishes):
-            return None
+            aspect = "without" if found["no"] else "with"
+            section = self._section_in(words, cut(words, self._names))
+            return Asked("allergens", subject=section, allergen=what, aspect=aspect)
         section = self._section_in(words, cut(words, self._names))
+        of_it = (dish for dish in self._menu.dishes if section in (None, dish.section))
+        if not any(lists(dish, what) for dish in of_it):
+            return None
         aspect = "without" if found["no"] else "with"
         return Asked("menu", subject=section, words=what, aspect=aspect)
 
@@ -144,6 +156,10 @@ class Questions:
         if pattern("asks spicy").fullmatch(words.said) is None:
             return None
         subject, _ = self._subjects.find(cut(words, self._names), things)
+        if subject is None and (fact := self._fact(words, things, least=1.0)) is not None:
+            return fact
+        choice = next((piece.words for piece in cut(words, self._names) if piece.changes), "")
+        subject = subject or self._subjects.choice(choice)
         return Asked("contents", subject=subject, aspect="spicy") if subject is not None else None
 
     def _size(self, words: Words, things: Sequence[Item]) -> Asked | None:
@@ -222,8 +238,15 @@ class Questions:
             return Asked("facts", subject="name")
         return None
 
+    def _is_inside_dish(self, words: Words) -> bool:
+        """Whether a dish may hold something, not the house: "does the tiramisu have alcohol?"."""
+        inside = pattern("asks inside").search(words.said) is not None
+        return inside and any(len(piece.dishes) == 1 for piece in cut(words, self._names))
+
     def _named_fact(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Find a fact that is asked for by the very words of its key."""
+        if self._is_inside_dish(words):
+            return None
         asked = self._beside_names(words)
         own = [
             key
@@ -235,6 +258,8 @@ class Questions:
 
     def _fact(self, words: Words, things: Sequence[Item], least: float = 2.0) -> Asked | None:
         """Find a fact by the words of its key, by what it is usually asked by, or by its text."""
+        if self._is_inside_dish(words):
+            return None
         asked = self._beside_names(words)
         best, score = None, least - 1
         for key, near in self._facts.items():
@@ -286,6 +311,13 @@ class Questions:
             "free" in p.words.split() and (p.changes or p.head) for p in pieces
         ):
             return None
+        named = any(piece.head for piece in pieces)
+        of_all = words.find(pattern("asks of all")) is not None
+        if allergen is not None and of_all and (not named or self._section_only(pieces)):
+            free = words.find(pattern("asks without")) is not None
+            aspect = "without" if free else "with"
+            section = self._section_in(words, pieces)
+            return Asked("allergens", subject=section, allergen=allergen, aspect=aspect)
         subject = self._choice_in(words)
         if subject is None:
             subject, _ = self._subjects.find(pieces, things, besides=allergen)
@@ -334,7 +366,7 @@ class Questions:
 
     def _diet(self, words: Words, things: Sequence[Item]) -> Asked | None:
         of_names = self._inside_names(words)  # the veggie burger may be no vegan one
-        told = (token for at, token in enumerate(words.tokens) if at not in of_names)
+        told = [token for at, token in enumerate(words.tokens) if at not in of_names]
         diet = next(
             (
                 self._diets.get(token.stem, token.word)
@@ -344,7 +376,7 @@ class Questions:
             None,
         )
         if diet is None and not any(
-            token.word in ("meat", "diet", "diets", "dietary") for token in words.tokens
+            token.word in ("meat", "diet", "diets", "dietary") for token in told
         ):
             return None
         if (
@@ -382,10 +414,6 @@ class Questions:
                 return None
             return Asked("contents", subject=subject, size=size)
         if told and subject is None and not words.said.startswith("how "):
-            meanings = (piece.meaning for piece in pieces if piece.meaning is not None)
-            group = next((name for meaning in meanings for name in meaning.groups), None)
-            if group is not None:
-                return Asked("contents", subject=group)
             if any(piece.does(WORD) for piece in pieces) or self._section_only(pieces):
                 unknown = unknown_words(pieces)
                 of_it = any(token.word in ("it", "that", "them", "this") for token in words.tokens)

@@ -117,6 +117,7 @@ class Said:
         inside: Whether its options are in what is named next: "swap the ham in the panino".
         recounts: Whether it says how many of it there are to be in the end: "four churros total".
         within: The combos of which it is a part: "the coke in the combo".
+        lines_within: The lines of the order that these are, where they are told from others.
         written_over: The places of words that gave way to later ones though nobody took them back.
     """
 
@@ -168,6 +169,7 @@ class Said:
     ahead: Entity | None = None
     lines: tuple[str, ...] = ()
     within: int = 0
+    lines_within: tuple[str, ...] = ()
     inside: bool = False
     recounts: bool = False
     written_over: list[int] = field(default_factory=list)
@@ -248,6 +250,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     ends, named, instead, exact, taken_back = -1, None, False, False, False
     resized = rather = sole_next = False
     halved = any(step.edge.does == "other-half" for step in reading.steps)
+    joins = {step.first + 1 for step in reading.steps if step.edge.does in ("and", "with")}
+    everywhere = {step.first for step in reading.steps if _is_everywhere(step.edge)}
     first = now
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
@@ -333,11 +337,15 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 if (act.does == "head" or every) and now.joint == ON and not now.become:
                     _pass_on(said, _put_on_next(reading, act.first, every=every))
                 listed = act.does == "option" and to.ends == act.first - 1 and bool(to.options)
-                on_half = halved and listed and to.options[-1].half == "other half"
+                all_over = not everywhere.isdisjoint(
+                    (edge.end, edge.end + 1)
+                )  # "on the whole pizza"
+                half = to.options[-1].half if listed and not all_over else ""
+                on_half = half and (act.first in joins or (halved and half == "other half"))
                 before = (to.count, to.size, None if act.does == "combo" else to.head)
                 _apply(act, now, to, ahead)
                 if on_half and act.edge.entity.halved and not to.options[-1].half:
-                    to.options[-1].half = "other half"  # "the other half ham and olives"
+                    to.options[-1].half = half  # "half ham and olives"
                 if sole and act.does == "option" and to.options:
                     to.options[-1].sole = True
                 after = (to.count, to.size, to.head)
@@ -360,6 +368,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
+            said[-1].correct = said[-1].correct or (len(said) == 1 and instead)
     _take_back(said, [one.first for one in reading.steps if one.edge.does in _PAUSES])
     given_up = [step.first for step in reading.steps if step.edge.words == GIVEN_UP]
     said = _counted_after([_itself(one) for one in said])
@@ -376,6 +385,12 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         changes = one.recounts or one.verb == "change" or one.correct or one.exact
         if changes and one.counts and another.goes_on_counting:
             another.recounts = True
+    for at, (one, another) in reversed([*enumerate(pairwise(said))]):
+        swaps = another.verb == "swap" or (said[at + 2 :] and said[at + 2].verb == "instead-of")
+        about = another.become or another
+        wished = replace(one, verb="").only_names(about.mask)
+        if wished and one.verb in ("", "add") and swaps and another.joint != AND:
+            said.remove(one)  # "he wants fries. Fries instead of the salad"
     for one, another in reversed([*pairwise(said)]):
         if another.recounts and another.joint == AND and one.counts and not one.described:
             one.recounts = True  # "five naans and four teas in total"
@@ -433,7 +448,8 @@ def _counted_after(said: Sequence[Said]) -> list[Said]:
 def _of_both(said: Said) -> None:
     """Take "half lemon pepper, half buffalo" for both where a dish has no halves."""
     halves = [one for one in said.options if one.half]
-    if len(halves) > 1 and not any(one.entity.halved & said.mask for one in halves):
+    dishes = said.mask if said.head is not None else -1
+    if len(halves) > 1 and not any(one.entity.halved & dishes for one in halves):
         for one in halves:
             one.half = ""
 
@@ -637,7 +653,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "total":
             now.recounts = True
         case "combo" if act.value[0]:
-            now.within = edge.entity.mask
+            now.within, now.lines_within = edge.entity.mask, edge.lines
         case "combo":
             part = Said(head=now.head, mask=now.mask, words=now.words, size=None)
             now.parts.append(part)
@@ -653,6 +669,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             else:
                 last = Said(head=edge.entity, mask=edge.entity.mask, words=edge.words)
                 now.parts.append(last)
+            last.named = (act.first, edge.end)
             before = to if to is not last else now
             if now.ahead is not None:
                 last.size, now.ahead = now.ahead, None
@@ -768,6 +785,11 @@ def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
         to.options.pop()
 
 
+def _is_everywhere(edge: Edge) -> bool:
+    """Whether words say that something is on the whole of a dish: "all over", "on the whole pizza"."""
+    return edge.does == "all" or "whole" in edge.words.split()
+
+
 def _halve(options: list[Option], half: str) -> None:
     """Put the last option on a half, and those before it where another half is told already.
 
@@ -777,7 +799,8 @@ def _halve(options: list[Option], half: str) -> None:
         told = any(one.half for one in options[:at])
         if option.half or option.no or (option is not options[-1] and not told):
             return
-        option.half = half
+        taken = half == "half" and any(one.half == "half" for one in options)
+        option.half = "other half" if taken else half
 
 
 def _left_off(options: list[Option], said: Said) -> None:

@@ -16,7 +16,7 @@ def some_of(out: Outcome, said: Said) -> bool:
         there = out.named(said.mask, out.things) if said.head is not None and said.count else []
         sized = there and out.kitchen.size(there[0].name, str(said.count))  # "ten of the wings"
         several = said.plural or (said.count or 0) > 1
-        none = several and said.head and not (said.ref or there or out.waiting)
+        none = several and said.head and not (said.ref or there)
         if none or there and not sized and sum(i.quantity or 1 for i in there) < (said.count or 0):
             said.partial = said.definite = False
             return False  # "two of those cookies", of which there is one, or none
@@ -56,8 +56,10 @@ def some_of(out: Outcome, said: Said) -> bool:
     if not found or (len(found) > 1 and said.head is not None and not fitting):
         return False
     change = replace(said, head=None, count=None)
-    if said.ref == "of-them" and len(found) > 1 and out.ask_which(change, found):
-        return True
+    which = found if said.ref == "of-them" else fitting
+    if (said.ref == "of-them" or said.head is not None) and len(which) > 1:
+        if out.ask_which(change, which):
+            return True
     out.change_each(change, (fitting or found)[-1:], said.count or 1)
     return True
 

@@ -14,6 +14,9 @@ from bella_vista.local.understanding.paying import Paying
 from bella_vista.local.understanding.tokens import Words
 from state.menu import Menu
 
+SETTLING = ("yes_no", "choice", "amount")
+"""What is asked for when the food is settled."""
+
 
 class Statements:
     """Reads statements for one house.
@@ -24,19 +27,22 @@ class Statements:
     """
 
     def __init__(self, menu: Menu, names: Names) -> None:
+        self._names = names
         self._contacts = Contacts(menu, names)
         self._guests = Guests(names)
         self._paying = Paying(menu)
         self._feedback = Feedback()
         self._handover = Handover(menu, names)
 
-    def whole(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
+    def whole(self, words: Words, heard: Heard, order: OrderSeen, expects: str | None) -> Words:
         """Take out what may go over several clauses, and return what is left of a message."""
         if self._feedback.is_note(words) and words.find(pattern("my contact")) is None:
             return self._contacts.allergies(
                 words, heard, order
             )  # a number in it is another person's
-        return self._guests.whole(self._contacts.take(words, heard, order), heard)
+        words = self._guests.whole(self._contacts.take(words, heard, order), heard)
+        settling = expects in SETTLING
+        return self._paying.given(words, heard, self._names, settling=settling)
 
     def address(self, words: Words) -> str | None:
         """Find the address a question about delivery names."""

@@ -100,6 +100,14 @@ def follows(state: State, does: str) -> bool:
     return state[STEPS] is not None and bool(state[STEPS][0].edge.does == does)
 
 
+def follows_all(state: State) -> bool:
+    """Whether "all" or "all the" stands just before."""
+    steps = state[STEPS]
+    if steps is not None and steps[0].edge.does == "the":
+        steps = steps[1]
+    return steps is not None and steps[0].edge.does == "all"
+
+
 def subject_begins(state: State) -> bool:
     """Whether another sentence began after the last joint: "lose the fries, we are sharing the rings"."""
     steps = state[STEPS]

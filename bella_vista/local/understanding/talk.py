@@ -2,11 +2,13 @@
 
 from itertools import pairwise
 
+from bella_vista.local.english import lexicon, vocabulary
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import Draft
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.phrases import notes
+from bella_vista.local.understanding.pieces import NAME, NUMBER, WORD, cut
 from bella_vista.local.understanding.tokens import Words
 
 _SURE = (
@@ -109,15 +111,26 @@ class Talk:
         return words
 
     def _agrees(self, words: Words) -> bool:
-        """Whether nothing but agreement is said: "yes, all of that is right now"."""
+        """Whether a clause agrees: "yes, all of that is right now".
+
+        Where a yes was asked for, anything else may be said around it, but for a food, a number, or a
+        word that takes it back.
+        """
         said = {token.word for token in words.tokens if not token.stop}
-        agreeing = words_of("agreeing") | words_of("around agreeing") | words_of("soft after")
-        asked = self._expects == "yes_no"
-        sure = words_of("agreeing") if asked else words_of("surely agreeing")
-        if self._expects not in _OPEN or not said & sure or not said <= agreeing:
+        if pattern("asks begins").match(words.said) or words.said.endswith("?"):
             return False
-        asks = pattern("asks begins").match(words.said) or words.said.endswith("?")
-        return not asks
+        if self._expects == "yes_no":
+            return (
+                bool(said & words_of("agreeing"))
+                and not said & words_of("disagreeing")
+                and (
+                    pattern("found right").fullmatch(words.said) is not None
+                    or remark(words, self._names)
+                )
+            )
+        agreeing = words_of("agreeing") | words_of("around agreeing") | words_of("soft after")
+        sure = words_of("surely agreeing")
+        return self._expects in _OPEN and bool(said & sure) and said <= agreeing
 
     def _note(self, intent: str, words: Words) -> None:
         asks_back = intent in ("asks robot", "robot") and pattern("a human").fullmatch(words.said)
@@ -217,6 +230,31 @@ class Talk:
                 self._heard.meant(intent)
                 return words.part(1, len(words.tokens))
         return words
+
+
+def remark(words: Words, names: Names, *, numbers: bool = False) -> bool:
+    """Whether a clause says nothing of an order: no name of the menu, no food, no number, no change.
+
+    Args:
+        words: The clause.
+        names: The menu's names.
+        numbers: Whether a number that counts nothing of the menu says nothing, either.
+    """
+    for piece in cut(words, names):
+        said = {*piece.words.split()}
+        before = words.tokens[piece.first - 1].word if piece.first else ""
+        if piece.does(NAME) and not said <= words_of("weak names"):
+            return False
+        if piece.does(NUMBER) and not numbers and piece.words != "one":
+            return False
+        if piece.does(lexicon.MAKE, lexicon.SWAP, lexicon.DROP) and before != "not" and not numbers:
+            return False
+        if piece.does(WORD) and any(map(vocabulary.is_food, said)):
+            return False
+        strange = piece.does(WORD) and not vocabulary.is_common(piece.words)
+        if strange and before in ("a", "an", "some"):
+            return False  # "card, and a blorg"
+    return True
 
 
 def comment(words: Words) -> str | None:

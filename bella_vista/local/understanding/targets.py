@@ -19,7 +19,8 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
     elif said.head is not None:
         items = outcome.named(said.mask, things)
         items = _described(outcome, said, items) if items and tells and said.verb else items
-        if len(items) > 1 and said.definite and said.size is not None:
+        tells_size = said.definite or said.denied or said.verb in _TAKING
+        if len(items) > 1 and tells_size and said.size is not None:
             items = sized(outcome, items, said.size.words) or items
     elif said.ref:
         items = _pointed_at(outcome, said, things, tells)
@@ -87,10 +88,11 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
             return []
         items = items or things
     if tells and said.size is not None:
-        said.plain = said.plain or said.size.words in USUAL
         so_large = sized(outcome, items, said.size.words)
+        usual = said.size.words in USUAL and not any(i.size == said.size.words for i in so_large)
+        said.plain, so_large = said.plain or usual, [] if usual else so_large
         outcome.penalty += 0.0 if said.plain or so_large else NOT_THERE / 2
-        items = items if said.plain else so_large or items
+        items = so_large or items
     called = outcome.called(items, said.usual) if tells and said.plain else []
     if len(called) == 1:
         items = called

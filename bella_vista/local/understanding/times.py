@@ -166,8 +166,8 @@ def _read_hour(match: re.Match[str]) -> tuple[int, int, str] | None:
         return (24, 0, "noon") if noon == "midnight" else (12, 0, "noon")
     hour, minute = _number(given.get("hour")), 0
     if given.get("digits"):
-        first, _, second = re.sub(r"[.:h]", ":", given["digits"]).partition(":")
-        hour, minute = int(first), int(second[:2])
+        digits = re.sub(r"\D", "", given["digits"])
+        hour, minute = int(digits[:-2]), int(digits[-2:])
     if hour is None:
         return None
     if given.get("shift") and "relative" not in given:  # "half six"

@@ -256,6 +256,8 @@ def number_at(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
     >>> number_at(tokenize("twenty five"), 0)
     (25, 2)
     """
+    if index >= len(tokens):
+        return None
     for length in range(min(4, len(tokens) - index), 0, -1):
         phrase = " ".join(token.word for token in tokens[index : index + length])
         if phrase in numbers.COUNTS:

@@ -1,6 +1,7 @@
 """What a guest's line means on any menu: the whole of the understanding, from text to wishes."""
 
 import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.english.talking import patterns as patterns_of
 from bella_vista.local.understanding.clauses import clauses
 from bella_vista.local.understanding.combos import in_turn
+from bella_vista.local.understanding.corrections import changed_line, in_another_line
 from bella_vista.local.understanding.deciding import Decided, Deciding
 from bella_vista.local.understanding.explain import explained
 from bella_vista.local.understanding.heard import Heard, asks_before
@@ -24,15 +26,18 @@ from bella_vista.local.understanding.meaning import (
     Question,
     Understanding,
 )
-from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.names import Meaning, Names
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.pending import Pending
+from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.pieces import NAME, STOP, WORD, cut
 from bella_vista.local.understanding.questions import Questions
-from bella_vista.local.understanding.statements import Statements
-from bella_vista.local.understanding.talk import Talk, comment, kept
+from bella_vista.local.understanding.rewording import reworded
+from bella_vista.local.understanding.statements import SETTLING, Statements
+from bella_vista.local.understanding.talk import Talk, comment, kept, remark
 from bella_vista.local.understanding.tokens import Token, Words
 from state.allergens import families_of
+from state.contact import with_written_postcode
 from state.menu import Menu
 
 __all__ = [
@@ -69,11 +74,11 @@ class Understander:
     """Understands guests of one house.
 
     Args:
-        menu: What can be ordered; its names are indexed once.
+        menu: What can be ordered; its names are indexed once in a process.
     """
 
     def __init__(self, menu: Menu) -> None:
-        self._house = _House.of(menu)
+        self._house = _house_of(menu)
 
     def understand(
         self,
@@ -99,13 +104,29 @@ class Understander:
             explain: Takes the lines that say which readings there were and what each word cost.
         """
         now = now if now is not None else datetime.now(UTC)
-        words = self._house.names.spelt(Words.read(text))
+        written = with_written_postcode(text, self._house.postcodes)
+        words = self._house.names.spelt(Words.read(written))
         if not words.tokens or _JSON_KEY.search(text):  # copied data is nothing that a guest says
             return Understanding(text)
         if expects == "comment" and pattern("rates anew").fullmatch(words.said):
             expects = "rating"
         if expects == "comment" and (said := comment(words)):
             return Understanding(text, tuple(kept(said, words)))
+        first = words.find(pattern("tells each")) if pending is not None else None
+        if (
+            pending is not None
+            and first is not None
+            and not first.first
+            and (count := self._combos(pending))
+        ):
+            rest = words.part(first.last, len(words))
+            if any(piece.dishes for piece in cut(rest, self._house.names)):
+                each = self._each(words, pending, order, now) if count > 1 else None
+                if each is not None:
+                    return each
+                words = Words.read(f"the first one is {rest.said}") if count > 1 else rest
+        if (meant := self._another_line(words, order)) is not None:
+            return Understanding(text, tuple(meant))
         hearing = _Hearing(self._house, order, expects, now, topic)
         hearing.hear(words, pending)
         understanding = hearing.understanding(text, pending)
@@ -114,11 +135,50 @@ class Understander:
                 explain(line)
         return understanding
 
+    def _combos(self, pending: Question) -> int:
+        """Return how many combos a question is about, if nothing was said yet of what is in them."""
+        fields = pending.draft.fields if pending.draft is not None else {}
+        bare = pending.code == "choice_missing" and not (pending.rest or fields.get("parts"))
+        combo = self._house.kitchen.combo(str(fields.get("name"))) if bare else None
+        return int(fields.get("quantity") or 1) if combo is not None else 0
+
+    def _each(
+        self, words: Words, pending: Question, order: OrderSeen, now: datetime
+    ) -> Understanding | None:
+        """Take "one with cod, the other with shrimp" for several combos as if it came with their name."""
+        fields = pending.draft.fields if pending.draft is not None else {}
+        name, count = fields["name"], int(fields["quantity"])
+        whole = self.understand(f"{count} {name}, {words.line}", order=order, now=now)
+        same = all(one.op == "add_item" and one.fields["name"] == name for one in whole.commands)
+        told = sum(int(one.fields["quantity"]) for one in whole.commands) if same else 0
+        if told != count or len(whole.commands) == 1 or whole.question or whole.not_understood:
+            return None
+        return replace(whole, text=words.line, settled=True)
+
+    def _another_line(self, words: Words, order: OrderSeen) -> Sequence[Draft] | None:
+        """Take "no, I meant the second one" for the line in which the last change belongs."""
+        changed, found = changed_line(order), pattern("means another line").fullmatch(words.said)
+        if changed is None or found is None:
+            return None
+        old, new = changed
+        what = next(one for one in found.groupdict().values() if one)
+        named = self.understand(f"remove {what}", order=replace(order, before=None)).commands
+        ids = {draft.fields.get("line_id") for draft in named if draft.op == "remove_item"}
+        if what.startswith("the other"):
+            ids = {one.id for one in order.items if one.name == old.name and one is not new}
+        other = next((one for one in order.items if {one.id} == ids and one is not new), None)
+        return None if other is None else in_another_line(old, new, other, self._house.kitchen)
+
     def only_begins(self, text: str) -> bool:
         """Whether somebody only began to speak: "I would like", "um"."""
         words = self._house.names.spelt(Words.read(text))
         return all(piece.does(*_BEGINS) for piece in cut(words, self._house.names))
 
+
+_FITS = 0.3
+"""So much a reading may cost on an order that it fits."""
+_OF_DISHES = frozenset({"contents", "diets", "allergens", "price"})
+"""Questions about a dish."""
 
 _BEGINS = (
     *(STOP, lexicon.TAKE, lexicon.FILLER, lexicon.AND, lexicon.BUT),
@@ -135,17 +195,45 @@ class _House:
     deciding: Deciding
     statements: Statements
     questions: Questions
+    postcodes: Sequence[str]
 
     @classmethod
     def of(cls, menu: Menu) -> "_House":
         names, kitchen = Names(menu), Kitchen(menu)
+        delivery = menu.restaurant.delivery
         return cls(
             names=names,
             kitchen=kitchen,
             deciding=Deciding(menu, kitchen),
             statements=Statements(menu, names),
             questions=Questions(menu, names, kitchen),
+            postcodes=delivery.postcodes if delivery is not None else (),
         )
+
+
+_KEPT = 8
+"""How many menus' indexes are kept: a process that serves rooms has one menu, until it is changed."""
+
+
+class _Houses(threading.local):
+    """The menus that a thread has indexed, with their indexes, which remember the words they were asked for."""
+
+    def __init__(self) -> None:
+        self.known: list[tuple[Menu, _House]] = []
+
+
+_houses = _Houses()
+
+
+def _house_of(menu: Menu) -> _House:
+    """Return what is known of a menu; it takes hundreds of milliseconds once, and every call needs it."""
+    for known, house in _houses.known:
+        if known is menu or known == menu:
+            return house
+    house = _House.of(menu)
+    _houses.known.insert(0, (menu, house))
+    del _houses.known[_KEPT:]
+    return house
 
 
 class _Hearing:
@@ -168,6 +256,7 @@ class _Hearing:
         self._before = [on_order(line, house.kitchen) for line in before.items] if before else None
         self._topic = topic
         self._left: list[Token] = []
+        self._said: list[tuple[int, Words]] = []
         self.weighed: list[Decided] = []
         self._gap = False
         self._unheard: list[str] = []
@@ -192,16 +281,46 @@ class _Hearing:
                 self._expects = {"time": "time", "tip": "amount"}[str(pending.facts["needs"])]
             elif pending.code == "not_valid" and pending.facts.get("field") == "rating":
                 self._expects = "rating"
+            words = self._without_giving_up(words, self._pending)
         words = self._house.statements.whole(
-            self._without_laughter(words), self._heard, self._order
+            self._without_empty(self._without_laughter(words)),
+            self._heard,
+            self._order,
+            self._expects,
         )
         words = self._keeps_off(words)
+        words = reworded(
+            words,
+            self._house.names,
+            self._known,
+            self._pending.items if self._pending is not None else (),
+        )
         if self._expects == "rating":
             words = self._house.statements.rating(words, self._heard)
         for clause in clauses(words, self._house.names):
             kept = len(self._left)
             self._clause(clause)
             self._gap = self._gap or len(self._left) == kept
+        if self._closes():
+            self._without_remarks()
+
+    def _about_dish(self, asked: Asked, words: Words) -> Asked:
+        """Take "is it vegan?" for the dish that was asked about just before."""
+        named = any(piece.dishes for piece in cut(words, self._house.names))
+        before = self._answers[-1].subject if self._answers else self._topic
+        points = not words_of("it of a dish").isdisjoint(token.word for token in words.tokens)
+        known = before is not None and self._house.kitchen.dish(before) is not None
+        if asked.kind in _OF_DISHES and known and points and not named:
+            return replace(asked, subject=before)
+        return asked
+
+    def _without_giving_up(self, words: Words, pending: Pending) -> Words:
+        """Take "forget it, just the knots" for giving up what was asked about, not a thing on the order."""
+        found = words.find(pattern("gives up"))
+        if found is None or found.first or not pending.give_up():
+            return words
+        self._heard.meant("nothing")
+        return words.part(found.last, len(words))
 
     def _without_laughter(self, words: Words) -> Words:
         """Leave out "lol" and its like, which say nothing wherever they stand."""
@@ -212,6 +331,37 @@ class _Hearing:
             if token.word not in laughs or longest(words.tokens, at) is not None
         ]
         return words if len(kept) == len(words) else Words(words.line, tuple(kept))
+
+    def _without_empty(self, words: Words) -> Words:
+        """Leave out what only leads to an order, or says that something of it stays."""
+        for name in ("leads to an order", "people fed"):
+            if name == "people fed" and words.find(pattern("none for one")) is not None:
+                continue  # "no fries for the kid"
+            for found in reversed([*words.find_all(pattern(name))]):
+                places = range(found.first, found.last)
+                inside = (self._house.names.longest(words.tokens, at) for at in places)
+                if any(one is not None and one[0] > 1 and one[1].dishes for one in inside):
+                    continue  # a menu has a "dinner for two"
+                words = Words(words.line, words.tokens[: found.first] + words.tokens[found.last :])
+        words = self._without_one(words)
+        if self._known and (stays := words.find(pattern("stays as it is"))) is not None:
+            first, last = stays.span(words, "what")
+            named = self._house.names.longest(words.tokens, first)
+            if named is not None and first + named[0] <= last:
+                words = words.without(stays.first, stays.last)
+        return words
+
+    def _without_one(self, words: Words) -> Words:
+        """Leave out the "one" of a size in a change: "make the latte a large one and use oat milk"."""
+        tokens = words.tokens
+        for at in range(_LEAST_BEFORE_ONE, len(tokens)):
+            begins = max(0, at - _MOST_BEFORE_ONE)
+            makes = any(token.word == "make" for token in tokens[begins : at - 2])
+            named = self._house.names.longest(tokens, at - 1)
+            sized = named is not None and named[0] == 1 and named[1].sizes and not named[1].dishes
+            if tokens[at].word == "one" and makes and sized and tokens[at - 2].word in ("a", "an"):
+                return Words(words.line, tokens[:at] + tokens[at + 1 :])
+        return words
 
     def _keeps_off(self, words: Words) -> Words:
         """Leave off what a guest does not eat; where no dish can be had without it, tell what the menu says."""
@@ -281,11 +431,13 @@ class _Hearing:
             if not _content(words):
                 return
         asked = self._asked_alike(words) or self._house.questions.find(words, self._known)
+        asked = self._about_dish(asked, words) if asked is not None else None
         if (asked is None or asked.kind == "facts") and words.said.startswith(_ASKS_YOU):
             dishes = any(piece.dishes for piece in cut(words, self._house.names))
             if not dishes and self._house.statements.address(words) is not None:
                 asked = Asked("service")  # "can you bring food to 88 Mott Street?"
         wish = pattern("names a wish").match(words.said) is not None
+        wish = wish or pattern("do it with").match(words.said) is not None
         wish = wish or (asked is not None and self._is_wish(asked, words))
         if wish:
             asked = None
@@ -322,7 +474,32 @@ class _Hearing:
         if self._left and self._gap:
             self._left.append(_PAUSE)
         self._gap = False
+        self._said.append((len(self._left), words))
         self._left.extend(words.tokens)
+
+    def _closes(self) -> bool:
+        """Whether the guest is past their food: what names none of it is a remark then."""
+        if self._expects in SETTLING:
+            return self._pending is None or self._pending.settled
+        settles = ("choose_payment", "set_tip", "set_fulfilment", "set_customer")
+        return "done" in self._heard.intents or any(map(self._heard.has, settles))
+
+    def _without_remarks(self) -> None:
+        """Leave out the clauses that say nothing of an order; beside the way or the name they end it."""
+        paid = self._expects in ("choice", "amount") or self._heard.has("set_tip")
+        remarks = [
+            (first, words)
+            for first, words in self._said
+            if remark(words, self._house.names, numbers=paid)
+        ]
+        for first, words in reversed(remarks):
+            del self._left[first : first + len(words)]
+        only = not _content(Words("", tuple(self._left))) and not self._answers
+        said = [[one.word for one in words.tokens if not one.stop] for _, words in remarks]
+        told = max((len(run) for run in said if all(map(_is_english, run))), default=0)
+        if told >= _A_REMARK and only and self._known and self._expects in (None, "open"):
+            if not self._heard.questions and self._pending is None:
+                self._heard.meant("done")
 
     def _asked_alike(self, words: Words) -> Asked | None:
         """Read the question before about another dish: "is the risotto ok, and what about the stew?"."""
@@ -348,13 +525,24 @@ class _Hearing:
     def _declines(self, words: Words) -> bool:
         """Whether the guest declines what is not on the order: "no garlic knots", "no dessert today"."""
         run = words.trimmed(words_of("around declining"))
-        named = self._house.names.longest(run.tokens, 1) if len(run) > 1 else None
-        if named is None or run.tokens[0].word != "no" or named[0] + 1 != len(run):
+        skips = pattern("skips a dish").match(run.said)
+        first = len(skips.group().split()) if skips is not None else 1
+        if skips is None and run.said.split()[:1] != ["no"]:
+            return False
+        topic = self._topic.casefold().split() if self._topic and not self._known else []
+        if skips is not None and run.part(first, len(run)).said in topic:
+            return True
+        named = self._house.names.longest(run.tokens, first) if len(run) > first else None
+        if named is None or first + named[0] != len(run):
             return False
         meaning = named[1]
+        dish = bool(meaning.dishes or meaning.sections) and not meaning.choice
+        return dish and not self._has(meaning)
+
+    def _has(self, meaning: Meaning) -> bool:
+        """Whether a dish that may be meant is on the order, or part of a combo."""
         known = [one for item in self._known for one in (item, *item.parts)]
-        ordered = any({*item.names} & {*meaning.dishes} for item in known)
-        return bool(meaning.dishes or meaning.sections) and not meaning.choice and not ordered
+        return any({*item.names} & {*meaning.dishes} for item in known)
 
     def _without_statements(self, words: Words) -> Words:
         """Take out what is no order; but part of a name is none: "a jar of Sunday sauce"."""
@@ -392,7 +580,7 @@ class _Hearing:
             return True
         if asked.kind in _OF_THE_HOUSE and pattern("asks to note").match(said) is not None:
             return True
-        if pattern("supplies").fullmatch(said) is not None:
+        if any(pattern(one).fullmatch(said.rstrip(" ?")) for one in ("supplies", "doorstep")):
             return True
         swaps = "instead" in said.split() and asked.kind in _OF_THE_HOUSE
         if self._known and swaps:  # "could the kids have a pizza instead?"
@@ -458,7 +646,15 @@ class _Hearing:
             _chained(questions),
             settled,
             (*self._unheard, *decided.not_understood),
+            already=not commands and not questions and self._is_already(decided),
         )
+
+    def _is_already(self, decided: Decided) -> bool:
+        """Whether an order is as a line asks for: "the pepperoni with the thin crust", which it has."""
+        if decided.reading is None or decided.passed or decided.not_understood or self._unheard:
+            return False
+        fits = decided.cost - decided.reading.cost < _FITS
+        return fits and bool(self._known) and any(one.options or one.size for one in decided.said)
 
     def _orders_anew(self) -> bool:
         """Whether something of the menu is said behind a cancellation: "cancel it all. A cola, please"."""
@@ -516,6 +712,10 @@ class _Hearing:
 
 
 _LONGEST_NAME = 5
+_LEAST_BEFORE_ONE, _MOST_BEFORE_ONE = 4, 8
+"""Words between "make" and the "one" of "make the iced latte a large one"."""
+_A_REMARK = 3
+"""From how many words on something is a remark, and not only what joins a name to a way."""
 _NO_FOOD = frozenset({"fulfilment", "time", "address", "name", "choice", "amount", "rating"})
 """What is asked for when a number alone is none of the food."""
 _JSON_KEY = re.compile(r'["\u201c\u201d]\w+["\u201c\u201d]\s*:')
@@ -534,6 +734,10 @@ _BRINGS = (
 _BRINGS_IT = re.compile(
     r"(can|could|will|would) you (please )?(bring|deliver|send) (it|this|that|them|everything|the order)(?!\S)"
 )
+
+
+def _is_english(word: str) -> bool:
+    return vocabulary.is_common(word) or word in small_words()
 
 
 def _only_asks(words: Words) -> bool:

@@ -29,6 +29,7 @@ def names_one(outcome: Outcome, said: Said) -> bool:
                 item.changes += [said.words, *(option.words for option in said.options)]
             elif _named_after_all(outcome, item, said):
                 item.names, item.words = outcome.index.names(said.mask), said.words
+                item.quantity = said.count if said.count is not None else item.quantity
                 outcome.give(item, said)
             elif _named_again(outcome, item, said):
                 _fill(outcome, item, said)

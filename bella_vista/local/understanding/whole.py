@@ -73,6 +73,8 @@ class WholeLine:
                 if one.mask & bit and after is not None and after.verb == "instead-of":
                     told.append(one.number or 1)  # as many come for what is to go
                     continue
+                if one.twice and one.mask & bit and one.count is None and not one.more:
+                    told.append(had.get(name, 0))
                 told.extend(_told(one, bit, there=there or bool(told), had=had.get(name, 0)))
                 if at and one.partial and one.count and said[at - 1].number is None:
                     told.append(one.count)  # "tacos, three of them with guacamole"
@@ -239,8 +241,11 @@ class WholeLine:
             names = line.before[0].names
             seen.add(names)
             had = sum(one.had for one in lines if one.before and one.before[0].names == names)
-            has = sum(one.quantity for one in lines if one.things and one.things[0].names == names)
-            if has > had and has not in told and has != sums:
+            now = [one for one in lines if one.things and one.things[0].names == names]
+            has = sum(one.quantity for one in now)
+            more = [one for one in now if one.quantity > one.had]
+            recounted = all(one.had and one.quantity in told for one in more)
+            if has > had and has not in told and has != sums and not recounted:
                 yield names[0]
 
 

@@ -55,13 +55,18 @@ class Messages:
 
 
 class Front(AppUnderTest[ClinicState, Clinic]):
-    """The clinic under test, with doubles of its partners."""
+    """The clinic under test, with doubles of its partners; ``settings`` are others of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: object) -> None:
         self.insurer = Insurer()
         self.messages = Messages()
         super().__init__(
-            APP, folder, at=SUNDAY, context=self._with_doubles, calendar=folder / "calendar.db"
+            APP,
+            folder,
+            at=SUNDAY,
+            context=self._with_doubles,
+            calendar=folder / "calendar.db",
+            **settings,
         )
 
     def _with_doubles(self, clinic: Clinic) -> Clinic:

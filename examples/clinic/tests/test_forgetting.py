@@ -14,7 +14,7 @@ from examples.clinic.visit import ClinicState
 from state.shared import Moment, SharedState, SqlStore, TakenOver
 
 NUMBER = "3125550199"
-HERS = ("shelley", "1997", "555 0199", NUMBER, "m4411", "basic", "dentist hurt me")
+HERS = ("shelley", "1997-08-30", "555 0199", NUMBER, "m4411", "basic", "dentist hurt me")
 
 
 def left_of_her(folder: Path) -> list[str]:

@@ -223,7 +223,7 @@ def test_a_client_sees_the_end_of_the_telephone_number_only(front: Front) -> Non
 
     assert "3125550199" not in shown
     assert '"phone": "...0199"' in shown
-    assert "1997" not in shown
+    assert "1997-08-30" not in shown
     assert '"slot": "2026-11-24T09:30:00-06:00"' in shown
 
 

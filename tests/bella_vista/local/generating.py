@@ -50,7 +50,7 @@ def wish(menu: Menu, dish: Dish, pick: Pick) -> Wish:
     try:
         menu.choose(dish, size or dish.implied_size or (dish.sizes or [None])[0], changes)
     except OrderError:
-        chosen, left_off, changes = _needed(menu, dish, pick), [], []
+        chosen, left_off, changes = chosen_at_least(menu, dish, pick), [], []
         changes = list(chosen)
     number = NUMBERS[quantity]
     named = f"{size} {dish.name}" if size else dish.name
@@ -86,7 +86,7 @@ def _size(dish: Dish, pick: Pick) -> str | None:
     return dish.sizes[pick(len(dish.sizes))]
 
 
-def _needed(menu: Menu, dish: Dish, pick: Pick) -> list[str]:
+def chosen_at_least(menu: Menu, dish: Dish, pick: Pick) -> list[str]:
     """Choose what has to be chosen."""
     chosen: list[str] = []
     for group in menu.groups(dish):
@@ -97,7 +97,7 @@ def _needed(menu: Menu, dish: Dish, pick: Pick) -> list[str]:
 
 
 def _chosen(menu: Menu, dish: Dish, size: str | None, pick: Pick) -> list[str]:
-    chosen = _needed(menu, dish, pick)
+    chosen = chosen_at_least(menu, dish, pick)
     contents = {stems(content) for content in dish.contains}  # "with basil" is as it comes
     free = [
         choice.name

@@ -17,6 +17,7 @@ import yaml
 
 from bella_vista.local.understanding.meaning import Draft, LineSeen, OrderSeen, Understanding
 from bella_vista.local.understanding.understander import Understander
+from state.combos import covered_size
 from state.errors import ChoiceMissing, OrderError
 from state.menu import Dish, Menu, load_menu
 
@@ -81,13 +82,20 @@ def _part_shown(part: Mapping[str, Any]) -> str:
 
 def key(menu: Menu, given: Mapping[str, Any]) -> tuple[Any, ...]:
     """Reduce a line to what tells it from others; what a combo always has need not be written."""
-    parts = [(one["name"], *_made(menu, one)) for one in given.get("parts") or ()]
+    parts = [_part(menu, one) for one in given.get("parts") or ()]
     combo = menu.combo(given["name"])
     for part in combo.parts if combo is not None else ():
         name = part.dishes[0]
         if len(part.dishes) == 1 and all(one[0] != name for one in parts):
-            parts.append((name, *_made(menu, {"name": name, "size": _usual(menu, name)})))
+            parts.append(_part(menu, {"name": name}))
     return given["name"], *_made(menu, given), tuple(sorted(parts)), given.get("note") or ""
+
+
+def _part(menu: Menu, given: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Reduce a part of a combo; without a size it has the one that the combo's price covers."""
+    dish = menu.dish(given["name"])
+    size = given.get("size") or (covered_size(dish) if dish is not None else None)
+    return given["name"], *_made(menu, {**given, "size": size})
 
 
 def _as_the_menu_writes(menu: Menu, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -165,9 +173,9 @@ def _keep_what_fits(menu: Menu, line: dict[str, Any], given: Mapping[str, Any]) 
         size = None
     if "size" not in given:
         line["size"] = size
-    if "modifications" not in given and dish is not None:
-        kept = [one for one in line.get("modifications") or () if _fits(menu, dish, size, one)]
-        line["modifications"] = kept
+    if "modifications" not in given:
+        old = line.get("modifications") or ()
+        line["modifications"] = [one for one in old if dish and _fits(menu, dish, size, one)]
 
 
 def _fits(menu: Menu, dish: Dish, size: str | None, words: str) -> bool:
@@ -192,7 +200,8 @@ def verdict(name: str, line: Mapping[str, Any], result: Understanding) -> str:
     """Say whether a line came out exact, was asked about, or is wrong without a word."""
     menu = menu_of(name)
     come = after(menu, line.get("order") or (), result.commands)
-    meant = expected(menu, line.get("end") or ())
+    # A waiter who has to ask changes nothing yet.
+    meant = expected(menu, line.get("end", line.get("order") if line.get("ask") else ()) or ())
     told = result.question is not None or bool(result.not_understood)
     kinds = [asked.kind for asked in result.answers]
     right = come == meant

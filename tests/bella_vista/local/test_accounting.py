@@ -3,16 +3,17 @@
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from bella_vista.local.understanding.meaning import LineSeen, OrderSeen
-from tests.bella_vista.local.generating import Wish, line_of, plain, wish
+from tests.bella_vista.local.generating import Wish, chosen_at_least, line_of, names, plain, wish
 from tests.bella_vista.local.scoring import (
     AFTERNOON,
     EXACT,
     ROOT,
     SILENT,
+    key,
     menu_of,
     understander_of,
     understood,
@@ -37,6 +38,58 @@ def test_an_order_in_plain_words_is_exact_or_asked_about(name: str, data: st.Dat
     line = {"say": say, "end": end}
 
     assert verdict(name, line, understood(name, line)) != SILENT
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(
+    name=st.sampled_from(MENUS), joint=st.sampled_from((", ", " and ", ", and ")), data=st.data()
+)
+def test_a_dish_that_is_ordered_in_two_ways_is_two_things(
+    name: str, joint: str, data: st.DataObject
+) -> None:
+    menu, pick = menu_of(name), picked(data)
+    dishes = [dish for dish in menu.dishes if dish.available and all(map(plain, names(dish)))]
+    dish = dishes[pick(len(dishes))]
+    first, second = wish(menu, dish, pick), wish(menu, dish, pick)
+    told = [one.line.get("size") or one.line.get("modifications") for one in (first, second)]
+    assume(all(told) and key(menu, first.line) != key(menu, second.line))
+
+    line = {"say": f"{first.words}{joint}{second.words}", "end": [first.line, second.line]}
+
+    assert verdict(name, line, understood(name, line)) != SILENT
+
+
+@pytest.mark.parametrize("name", MENUS)
+def test_of_two_sizes_of_a_dish_the_one_that_is_meant_is_changed_or_asked_about(name: str) -> None:
+    menu = menu_of(name)
+    sized = [
+        dish
+        for dish in menu.dishes
+        if dish.available and len(dish.sizes) > 1 and all(map(plain, names(dish)))
+    ]
+    silent = []
+    for dish in sized[:8]:
+        needed = chosen_at_least(menu, dish, lambda _: 0)
+        first, second = (
+            {"quantity": 1, "name": dish.name, "size": size, "modifications": needed}
+            for size in dish.sizes[:2]
+        )
+        size, called = dish.sizes[0], dish.name
+        for say, end in (
+            (f"take off the {size} one", [second]),
+            (f"no {size} {called}", [second]),
+            (f"make it two of the {size} ones", [{**first, "quantity": 2}, second]),
+            (f"another {size} {called}", [{**first, "quantity": 2}, second]),
+            (f"make the {size} one {dish.sizes[1]}", [{**second, "quantity": 2}]),
+            (f"cancel all the {called}s", []),
+            (f"take off one of the {called}s", None),
+        ):
+            line: dict[str, Any] = {"say": say, "order": [first, second]}
+            line |= {"ask": True} if end is None else {"end": end}
+            if verdict(name, line, understood(name, line)) == SILENT:
+                silent.append(say)
+
+    assert silent == []
 
 
 @pytest.mark.parametrize("name", MENUS)

@@ -37,6 +37,17 @@ def test_agreement_is_said_in_many_words(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        *("good grief that is expensive", "it sure is pricey", "perfect, with extra cheese"),
+        *("yeah let me think", "yes but make it two", "right, and a blorg"),
+    ],
+)
+def test_a_remark_or_a_change_is_no_yes_to_the_reading(text: str) -> None:
+    assert "right" not in intents(text, "yes_no")
+
+
+@pytest.mark.parametrize(
     "text", ["is that right", "is all of that right?", "that is not all right"]
 )
 def test_a_question_or_a_no_is_no_agreement(text: str) -> None:

@@ -21,9 +21,10 @@ from bella_vista.local.scene import Scene
 from bella_vista.menus import menu_file
 from bella_vista.settings import Settings
 from rpc.page import Session
-from rpc.restaurant import GUEST, ORDER_PAGE
+from rpc.restaurant import GUEST, ORDER_PAGE, STAFF
 from rpc.testing.agent import FakeAgent
 from state.commands import (
+    AcceptOrder,
     AddAllergy,
     AddItem,
     CancelOrder,
@@ -31,14 +32,17 @@ from state.commands import (
     ChoosePayment,
     ConfirmOrder,
     GiveFeedback,
+    MarkReady,
     OrderCommand,
     PlaceOrder,
     ReadBack,
+    RefuseOrder,
     RemoveItem,
     ReopenOrder,
     SetCustomer,
     SetFulfilment,
     SetTip,
+    StartPreparing,
 )
 from state.context import OrderContext
 from state.menu import load_menu
@@ -87,6 +91,13 @@ class Talk:
         mark = len(self.events)
         for command in commands:
             await self.call.shared.apply(command, actor=GUEST)
+        return await self._answer(mark)
+
+    async def kitchen_does(self, *commands: OrderCommand) -> str:
+        """Do something on the board, and wait for what is said to it."""
+        mark = len(self.events)
+        for command in commands:
+            await self.call.shared.apply(command, actor=STAFF)
         return await self._answer(mark)
 
     async def says(self, *lines: str) -> str:
@@ -406,3 +417,42 @@ async def test_a_dish_on_the_page_meets_the_allergy_that_was_spoken() -> None:
             await talk.does(AddItem(name="Gnocchi al pesto")),
             "for the Gnocchi al pesto the menu lists tree nuts",
         )
+
+
+PLACED = (*TO_TIP, "no tip", "yes")
+ACCEPTED = "The kitchen has accepted your order. It will be ready at "
+
+
+async def test_the_agent_tells_that_the_kitchen_has_accepted_and_what_it_asked_stays_open() -> None:
+    async with talking() as talk:
+        told(await talk.says(*PLACED), "from one to five stars")
+        assert await talk.kitchen_does(AcceptOrder()) == f"{ACCEPTED}6:20 pm."
+        assert talk.expects == "rating"
+        await talk.says("five")
+        assert talk.order.feedback_rating == 5
+        assert await talk.kitchen_does(StartPreparing(), MarkReady()) == "Your order is ready."
+        told(await talk.says("no thanks, bye"), "Goodbye")
+
+
+async def test_acceptance_and_start_at_once_are_told_as_one() -> None:
+    async with talking() as talk:
+        await talk.says(*PLACED)
+        told(await talk.kitchen_does(AcceptOrder(), StartPreparing()), ACCEPTED)
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [("13:50", "6:50 pm, later than we promised."), ("13:10", "6:10 pm, earlier than")],
+)
+async def test_the_agent_tells_that_the_kitchen_promises_another_time(at: str, said: str) -> None:
+    async with talking() as talk:
+        await talk.says(*PLACED)
+        told(await talk.kitchen_does(AcceptOrder(ready_at=f"2026-11-20T{at}")), ACCEPTED + said)
+
+
+async def test_the_agent_tells_why_the_restaurant_refuses() -> None:
+    async with talking() as talk:
+        await talk.says(*PLACED)
+        said = await talk.kitchen_does(RefuseOrder(reason="No more flour."))
+        told(said, "cannot make your order after all.", "The reason: No more flour.")
+        told(await talk.says("no, that is all"), "Goodbye")
