@@ -13,6 +13,7 @@ const config: ExpoConfig = {
     infoPlist: {
       NSMicrophoneUsageDescription: "You talk to the restaurant.",
       NSAppTransportSecurity: { NSAllowsLocalNetworking: true },
+      UIBackgroundModes: ["audio"], // the agent's voice goes on in the background
     },
   },
   android: { package: "com.example.bellavista" },

@@ -165,6 +165,14 @@ class Guest:
         """Wait until it is silent."""
         await self.do("loudness", level=-0.001)
 
+    async def look(self, expression: str) -> None:
+        """Wait until an expression holds; unlike all else here but ``tap``, it is no gesture for the browser."""
+        await self.do("look", expression=expression)
+
+    async def tap(self, selector: str) -> None:
+        """Press the first that is found, as a hand does: only the press is a gesture."""
+        await self.do("tap", selector=selector)
+
     async def shot(self, name: str, *, whole: bool = False) -> Path:
         """Keep a screenshot."""
         SHOTS.mkdir(parents=True, exist_ok=True)

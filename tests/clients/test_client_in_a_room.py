@@ -22,6 +22,7 @@ from livekit.agents.llm import (
 from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS
 
 from agents.handoff import DATA_MARK
+from rpc.page import SpokenLine
 from tests.agents.app.rooms.checked_client import LARGE, TIRAMISU
 from tests.agents.app.rooms.conftest import Agent, Calls, Changed, calls, changed, house
 from tests.clients.browser import BrowserPage, PageError, browser_page
@@ -229,10 +230,19 @@ async def test_a_lost_connection_is_restored_with_what_was_missed(
     async with ordering(calls, livekit, room_name, bundle, tmp_path) as (page, agent):
         await page.call("simulate", "full-reconnect")
         await page.until(lambda seen: seen["status"] != "ready", "the loss")
+        words = "The oven is hot again."
+        assert agent.call._conversation is not None
+        agent.call._conversation.session.lines.add(SpokenLine(0, "greeter", words))
         await page.until(lambda seen: seen["status"] == "ready", "the way back")
+        await page.until(
+            lambda seen: words in [line["text"] for line in seen["lines"]], "the missed words"
+        )
         await page.call("apply", LARGE)
         await page.call("say", "and a tiramisu")
         await page.until(lambda seen: items(seen) == [("Margherita", 2), ("Tiramisu", 1)], "both")
+        await page.until(is_turn(1), "the answer")
+        texts = [line["text"] for line in page.snapshot["lines"]]
+        assert len(set(texts)) == len(texts)
 
 
 async def test_a_stranger_in_the_room_can_tell_the_page_nothing(

@@ -7,12 +7,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
+from livekit import rtc
 
 from examples.clinic.app import APP as CLINIC
 from rpc.page import contract
 from tests.agents.app.rooms.conftest import Calls, calls, house
-from tests.clients.browser import browser_page
+from tests.clients.browser import browser_page, serving
 from tests.clients.toolchain import CLIENTS, node_program, run_node
 from tests.livekit import LiveKit, new_identity, until
 
@@ -21,6 +23,7 @@ __all__ = ["calls", "house"]  # fixtures
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(180)]
 
 PAGE = (CLIENTS.parent / "docs" / "clients.md").read_text(encoding="utf-8")
+RATE = 24_000
 TSC = CLIENTS / "node_modules/typescript/bin/tsc"
 VITE = CLIENTS / "node_modules/vite/bin/vite.js"
 PACKAGES = {
@@ -156,16 +159,21 @@ async def test_the_client_in_plain_javascript_works(
         await guest.call("leave")
 
 
-async def test_the_client_in_python_works(calls: Calls, livekit: LiveKit, room_name: str) -> None:
+async def test_the_client_in_python_works(
+    calls: Calls, livekit: LiveKit, room_name: str, tmp_path: Path
+) -> None:
     (own,) = blocks("python")
     names: dict[str, Any] = {}
     exec(compile(own, "docs/clients.md", "exec"), names)
-    shown: dict[str, list[Any]] = {"order": [], "turn": [], "line": [], "ended": []}
+    shown: dict[str, list[Any]] = {"order": [], "turn": [], "line": [], "ended": [], "sound": []}
     guest = names["Client"](lambda kind, what: shown[kind].append(what))
     token = livekit.token(room_name, new_identity())
+    answer = {"server_url": livekit.url, "participant_token": token}
+    async with serving(tmp_path, answer) as (_, server), aiohttp.ClientSession() as session:
+        url, token = await names["ask_for_token"](session, server)
 
     async with calls.agent(room_name):
-        await guest.join(livekit.url, token)
+        await guest.join(url, token)
         await until(lambda: shown["turn"] and shown["turn"][-1]["your_turn"], what="the first turn")
         assert await guest.say("two large margheritas please") == 1
         await until(lambda: quantities(guest.order) == [2], what="the order")
@@ -180,6 +188,38 @@ async def test_the_client_in_python_works(calls: Calls, livekit: LiveKit, room_n
         await guest.say("one calzone please")
         await until(lambda: guest.order["order_id"] != first, what="another call")
     await guest.leave()
+
+
+async def test_what_the_microphone_of_the_python_client_hears_is_played_by_another(
+    livekit: LiveKit, room_name: str
+) -> None:
+    (own,) = blocks("python")
+    names: dict[str, Any] = {}
+    exec(compile(own, "docs/clients.md", "exec"), names)
+    heard: list[rtc.AudioFrame] = []
+    listener = names["Client"](lambda kind, what: heard.append(what))
+    speaker = names["Client"](lambda kind, what: None)
+    joining = asyncio.ensure_future(
+        listener.join(livekit.url, livekit.token(room_name, new_identity()))
+    )
+    await speaker.room.connect(livekit.url, livekit.token(room_name, new_identity()))
+    microphone = await speaker.microphone(RATE)
+    loud = rtc.AudioFrame(b"\x00\x20" * (RATE // 100), RATE, 1, RATE // 100)
+
+    async def speak() -> None:
+        while True:
+            await microphone.capture_frame(loud)
+
+    speaking = asyncio.ensure_future(speak())
+    try:
+        await until(lambda: any(any(frame.data) for frame in heard), what="the sound")
+    finally:
+        for task in (speaking, joining):
+            task.cancel()
+        await asyncio.gather(speaking, joining, return_exceptions=True)
+        await speaker.leave()
+        await listener.leave()
+        await microphone.aclose()
 
 
 def is_turn(seen: dict[str, Any], number: int) -> bool:

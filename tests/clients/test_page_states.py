@@ -10,6 +10,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from tests.clients.guest import Browser, Guest, guests
+from tests.clients.keyboard import FAULT_OF_FOCUS, NAME_OF_FOCUS, Keyboard
 from tests.clients.toolchain import run_node
 
 # One browser sees all states, so all tests run in one event loop.
@@ -22,7 +23,12 @@ pytestmark = [
 STATES = (
     "welcome",
     "welcome-menu",
+    "welcome-placed",
     "no-server",
+    "too-many",
+    "no-microphone",
+    "microphone-off",
+    "broken",
     "greeting",
     "your-turn",
     "long",
@@ -34,11 +40,32 @@ STATES = (
     "payment",
     "placed",
     "waiting",
+    "failed",
     "over",
     "unplaced",
     "newer",
     "dropped",
     "refused",
+    "settings",
+    "person",
+    "way",
+    "allergy",
+    "extras",
+    "other-tip",
+    "last-order",
+    "paused",
+    "closed",
+    "recorded",
+    "talking",
+    "muted",
+    "no-agent",
+    "disconnected",
+    "turned-away",
+    "elsewhere",
+    "moved",
+    "no-hearing",
+    "microphone-gone",
+    "broken-off",
     "hostile",
 )
 SIZES = {1280: 900, 390: 844, 320: 700}
@@ -81,10 +108,12 @@ async def served(folder: Path) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-async def show(guest: Guest, url: str, state: str, language: str = "en") -> None:
+async def show(
+    guest: Guest, url: str, state: str, language: str = "en", voice: str = "hold"
+) -> None:
     """Open a state, once all of its news has come."""
     await guest.goto("about:blank")
-    await guest.goto(f"{url}?state={state}&language={language}&voice")
+    await guest.goto(f"{url}?state={state}&language={language}&voice={voice}")
     await guest.see(":root[data-ready=played]")
 
 
@@ -172,6 +201,53 @@ async def test_markup_in_what_others_wrote_is_text(stories: str, browser: Browse
     assert await guest.texts(".stamp") == ["tree nuts", "<script>alert(1)</script>"]
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("width", [390, 320])
+async def test_over_the_menu_of_a_phone_mute_and_sound_stay_in_reach(
+    stories: str, browser: Browser, width: int, language: str
+) -> None:
+    guest = await browser.guest(width, SIZES[width])
+    await show(guest, stories, "menu", language, "silent")
+    await guest.see(".dock.slim")
+    await guest.shot(f"slim-dock-{width}-{language}")
+    mute, sound = (
+        ("Stumm", "Ton einschalten") if language == "de" else ("Mute", "Turn on the sound")
+    )
+    await guest.press(mute, within=".dock")
+    await guest.see(".dock [aria-pressed=true]", mute)
+    await guest.press(sound, within=".dock")
+
+    assert await guest.evaluate("dock.offsetHeight / innerHeight") <= 0.3
+    assert await guest.evaluate("dock.scrollWidth <= innerWidth")
+    assert await guest.axe() == []
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+async def test_the_dock_leaves_most_of_a_phone_to_the_talk_in_every_state(
+    stories: str, browser: Browser, language: str
+) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    share = "document.getElementById('dock')?.offsetHeight / innerHeight"
+    high = {}
+    for state in STATES:
+        await show(guest, stories, state, language)
+        if (await guest.evaluate(share) or 0) > 0.3:
+            high[state] = await guest.evaluate(share)
+
+    assert high == {}
+
+
+async def test_what_is_expected_is_read_aloud_where_the_answers_stand_in_its_place(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, "review", "de")
+    status = "document.querySelector('.dock [role=status]')"
+
+    assert await guest.evaluate(f"{status}.textContent") == "Sie sind dranJa oder nein?"
+    assert await guest.evaluate(f"{status}.querySelector('p').offsetHeight") == 1
+
+
 async def test_the_menus_words_are_read_in_the_menus_language(
     stories: str, browser: Browser
 ) -> None:
@@ -218,6 +294,30 @@ async def test_the_focus_stays_near_what_went_away(stories: str, browser: Browse
     assert await guest.evaluate(NAME_OF_FOCUS) == "Change Margherita"
 
 
+async def test_the_link_to_the_talk_takes_the_focus_to_its_newest_line(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, "menu", "de")
+    keys = Keyboard(guest)
+    await keys.reach("Gespräch")
+    await guest.key("Enter")
+    await guest.see("#talk:focus")
+
+    assert await guest.evaluate(FAULT_OF_FOCUS) == ""
+    await keys.reach("Halten und reden")
+
+
+async def test_how_many_change_and_remove_stand_in_one_row(stories: str, browser: Browser) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, "your-turn", "de")
+    tops = "[...document.querySelector('.item .row').children].map((one) => one.getBoundingClientRect())"
+    middles = await guest.evaluate(f"{tops}.map(({{ top, height }}) => top + height / 2)")
+
+    assert len(middles) == 3
+    assert max(middles) - min(middles) < 4
+
+
 async def test_a_dock_that_grows_covers_no_word_of_the_newest_line(
     stories: str, browser: Browser
 ) -> None:
@@ -245,6 +345,33 @@ async def test_no_name_is_broken_on_a_narrow_screen(
 
     assert await guest.texts(selector) == [name]
     assert await guest.evaluate(f"{line}.offsetHeight < 1.5 * 13 * 1.2")
+
+
+async def test_a_button_that_waits_is_drawn_so_below_the_pointer(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest()
+    await show(guest, stories, "review")
+    await guest.evaluate("document.querySelector('.steps .main').ariaDisabled = 'true'")
+    await guest.hold("Yes, this is right")
+    paper = "getComputedStyle(document.querySelector('.steps .main')).backgroundColor"
+
+    assert await guest.evaluate(paper) == "rgba(0, 0, 0, 0)"
+
+
+@pytest.mark.parametrize("width", [1280, 320])
+async def test_the_buttons_of_the_ticket_stand_below_each_other(
+    stories: str, browser: Browser, width: int
+) -> None:
+    guest = await browser.guest(width, SIZES[width])
+    await show(guest, stories, "your-turn", "de")
+    edges = "[...document.querySelectorAll('.block > .button')].map((one) => one.getBoundingClientRect().right)"
+    before = await guest.evaluate(edges)
+    await guest.evaluate(
+        "document.querySelector('.block .stamp').textContent = 'Schalenfrüchte, Krebstiere und Sellerie'"
+    )
+
+    assert len({round(one) for one in [*before, *await guest.evaluate(edges)]}) == 1
 
 
 async def test_what_went_wrong_is_seen_at_once(stories: str, browser: Browser) -> None:
@@ -283,14 +410,6 @@ async def walk(guest: Guest, steps: int) -> list[str]:
         await guest.key("Tab")
         names.append(await guest.evaluate(NAME_OF_FOCUS))
     return names
-
-
-NAME_OF_FOCUS = """(() => {
-  const focused = document.activeElement;
-  const label = focused.labels?.[0];
-  const text = focused.getAttribute('aria-label') ?? label?.textContent ?? focused.textContent;
-  return text.replace(/\\s+/g, ' ').trim();
-})()"""
 
 
 async def test_the_sheet_gives_the_focus_back_to_its_dish(stories: str, browser: Browser) -> None:

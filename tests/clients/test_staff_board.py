@@ -3,15 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
 
-from state.commands import StartPreparing
+from state.commands import CallPerson, StartPreparing
 from tests.agents.app.web.conftest import HASH, PASSWORD, Serve, Site, serve
-from tests.agents.app.web.test_staff import placed
+from tests.agents.app.web.test_staff import AT, placed
 from tests.clients.browser import PageError, browser, serving
 from tests.clients.guest import guests
 from tests.livekit import until
@@ -81,6 +82,54 @@ async def test_staff_see_orders_as_they_come_and_advance_them(
             assert (page.snapshot["status"], page.snapshot["states"]) == ("login", [])
 
 
+async def test_staff_press_each_step_of_an_order_in_a_browser(serve: Serve, built: Path) -> None:
+    async with (
+        serve(staff_password_hash=HASH, web_page=built, at=AT) as site,
+        listening(site) as address,
+        guests() as browser,
+    ):
+        order = await placed(site)
+        number = order.state.order_number
+        cook = await browser.guest(1440, 900)
+        await cook.goto(f"{address}/staff")
+        await cook.fill("Password", PASSWORD)
+        await cook.press("Log in")
+        await cook.see(".rail[aria-label=New] .ticket", "Late: promised for")  # AT is long ago
+        await browser.complaints()  # that nobody was logged in
+        assert order.state.fulfilment is not None
+        before = datetime.now(UTC)
+        await cook.evaluate("document.querySelector('.choice-row label:last-child').click()")
+        for button, rail in (
+            ("Accept", "Accepted"),
+            ("Start", "In the oven"),
+            ("Ready", "Ready"),
+        ):
+            await cook.press(f"{button} {number}")
+            await cook.see(f".rail[aria-label='{rail}'] h3", number)
+        after = datetime.now(UTC)
+        await cook.press(f"Handed over {number}")
+        await cook.unsee(".rail h3", number)
+
+        refused = await placed(site)
+        number = refused.state.order_number
+        await cook.press(f"Refuse {number}")
+        await cook.fill("Why?", "no more flour")
+        await cook.press(f"Refuse {number}")
+        await cook.unsee(".rail h3", number)
+        complaints = await browser.complaints()
+        await cook.evaluate("fetch('/api/staff/logout', { method: 'POST' })")  # in another tab
+        await cook.see("[role=alert]", "Your login has ended.")
+        await order.refresh()
+        await refused.refresh()
+
+    assert order.state.stage == "completed"
+    in_half_an_hour = order.state.fulfilment.ready_at - timedelta(minutes=30)
+    # In whole minutes, of a time that the board looks at every ten seconds.
+    assert before - timedelta(seconds=11) <= in_half_an_hour <= after + timedelta(minutes=1)
+    assert (refused.state.stage, refused.state.ended_reason) == ("failed", "no more flour")
+    assert complaints == []
+
+
 async def test_the_board_reads_well_in_the_dark_on_a_phone_and_in_german(
     serve: Serve, built: Path
 ) -> None:
@@ -96,6 +145,7 @@ async def test_the_board_reads_well_in_the_dark_on_a_phone_and_in_german(
         guests() as browser,
     ):
         order = await placed(site)
+        await order.apply(CallPerson(reason="a candle on it"), actor="guest")
         for look, context in looks.items():
             cook = await browser.guest(**context)
             await cook.goto(f"{address}/staff")
@@ -105,6 +155,7 @@ async def test_the_board_reads_well_in_the_dark_on_a_phone_and_in_german(
             await cook.fill("Passwort" if german else "Password", PASSWORD)
             await cook.press("Anmelden" if german else "Log in")
             await cook.see(".rail h3", order.state.order_number)
+            await cook.see(".calls button", "Erledigt" if german else "Answered")
             await cook.shot(f"staff-{look}")
 
             # Where the browser chooses the colours, axe cannot judge them.

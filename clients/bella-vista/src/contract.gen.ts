@@ -35,6 +35,7 @@ export const KNOWN = {
     "feedback_rating",
     "feedback_comment",
     "person_wanted",
+    "ended_reason",
     "stage_times",
     "display"
   ],
@@ -62,6 +63,85 @@ export const KNOWN = {
       "card"
     ]
   },
+  "nested": {
+    "order_items": {
+      "fields": [
+        "id",
+        "name",
+        "size",
+        "quantity",
+        "modifications",
+        "parts",
+        "unit_price",
+        "line_total",
+        "note",
+        "allergens_met"
+      ],
+      "values": {},
+      "nested": {
+        "parts": {
+          "fields": [
+            "name",
+            "size",
+            "modifications"
+          ],
+          "values": {}
+        }
+      }
+    },
+    "discounts": {
+      "fields": [
+        "code",
+        "name",
+        "amount"
+      ],
+      "values": {}
+    },
+    "fees": {
+      "fields": [
+        "code",
+        "name",
+        "amount"
+      ],
+      "values": {}
+    },
+    "fulfilment": {
+      "fields": [
+        "kind",
+        "when",
+        "address",
+        "ready_at"
+      ],
+      "values": {
+        "kind": [
+          "pickup",
+          "delivery"
+        ]
+      }
+    },
+    "notes": {
+      "fields": [
+        "id",
+        "title",
+        "content",
+        "created_at",
+        "updated_at"
+      ],
+      "values": {}
+    },
+    "display": {
+      "fields": [
+        "subtotal",
+        "tax",
+        "tip",
+        "total",
+        "order_items",
+        "discounts",
+        "fees"
+      ],
+      "values": {}
+    }
+  },
   "empty": {
     "active_agent": null,
     "customer_name": null,
@@ -79,6 +159,7 @@ export const KNOWN = {
     "feedback_rating": null,
     "feedback_comment": null,
     "person_wanted": false,
+    "ended_reason": null,
     "stage_times": {}
   }
 } as const;
@@ -108,6 +189,7 @@ export type Command =
   | ChangeNote
   | RemoveNote
   | AddAllergy
+  | RemoveAllergy
   | SetFulfilment
   | ApplyCoupon
   | RemoveCoupon
@@ -124,7 +206,8 @@ export type Command =
   | StartPreparing
   | MarkReady
   | CompleteOrder
-  | RefuseOrder;
+  | RefuseOrder
+  | MarkAnswered;
 export type JsonValue = unknown;
 
 export interface Contract {
@@ -223,6 +306,10 @@ export interface OrderView {
   feedback_rating: number | null;
   feedback_comment: string | null;
   person_wanted: boolean;
+  /**
+   * Why the restaurant refused it, in the staff's words.
+   */
+  ended_reason: string | null;
   /**
    * When each stage was last reached, by stage.
    */
@@ -532,6 +619,16 @@ export interface AddAllergy {
   name: string;
 }
 /**
+ * Take an allergy off the order.
+ */
+export interface RemoveAllergy {
+  op: "remove_allergy";
+  /**
+   * The allergy, as it stands on the order.
+   */
+  name: string;
+}
+/**
  * Keep whether the guest picks the food up or has it brought, for when, and to where.
  *
  * What is left out stays as it was.
@@ -694,6 +791,12 @@ export interface RefuseOrder {
   reason: string;
 }
 /**
+ * Staff have answered a guest who wanted a person.
+ */
+export interface MarkAnswered {
+  op: "mark_answered";
+}
+/**
  * Join the call. Answered once you are the bound guest and can be heard.
  */
 export interface HelloRequest {}
@@ -708,7 +811,7 @@ export interface SayRequest {
   key?: string | null;
 }
 /**
- * Read what was said about the order so far: the newest lines, or those before a number.
+ * Read the transcript of the order: its newest lines, or those before a number.
  */
 export interface GetTranscriptRequest {
   /**
@@ -717,23 +820,23 @@ export interface GetTranscriptRequest {
   before?: number | null;
 }
 /**
- * Do not record this call, nor later ones about this order; what was recorded is deleted.
+ * Stop recording this call and later ones about this order, and delete the recordings.
  */
 export interface RefuseRecordingRequest {}
 /**
- * Begin to speak: the agent stops and listens. Switches the microphone to push-to-talk.
+ * Begin a turn: interrupts the agent, and switches the microphone to push-to-talk.
  */
 export interface StartTurnRequest {}
 /**
- * End the turn that was started. The answer comes at once, the words follow when they are transcribed.
+ * End the turn. The reply to this request does not wait for the transcript.
  */
 export interface EndTurnRequest {}
 /**
- * End the turn that was started and forget what was said in it.
+ * End the turn and discard its words.
  */
 export interface CancelTurnRequest {}
 /**
- * Choose whether everything is heard, or only what is said between `start_turn` and `end_turn`.
+ * Set the microphone mode: `push_to_talk` uses only the audio between `start_turn` and `end_turn`.
  */
 export interface SetMicrophoneRequest {
   mode: "open" | "push_to_talk";
@@ -835,7 +938,7 @@ export interface HelloReply {
    */
   resume_code: string | null;
   /**
-   * The commands that do the guest's last order again; empty if there was none.
+   * The commands that repeat the guest's last order; empty if there was none.
    */
   last_order: Command[];
 }
@@ -849,7 +952,7 @@ export interface SayReply {
   turn: number;
 }
 /**
- * A part of what was said.
+ * A part of the transcript.
  */
 export interface Transcript {
   /**
@@ -857,20 +960,20 @@ export interface Transcript {
    */
   lines: TranscriptLine[];
   /**
-   * There are lines before the first of these.
+   * Whether there are lines before the first of these.
    */
   earlier: boolean;
 }
 /**
- * What the guest or an agent said; redacted, and long words shortened.
+ * The words of the guest or an agent; redacted, and shortened if they are long.
  */
 export interface TranscriptLine {
   /**
-   * Counts the lines; a later line has a higher one.
+   * The line's number; later lines have higher ones.
    */
   number: number;
   /**
-   * The number of guest turns by then.
+   * The number of the guest's turn; 0 before the first.
    */
   turn: number;
   /**
@@ -883,7 +986,7 @@ export interface TranscriptLine {
   agent: string | null;
   text: string;
   /**
-   * The guest cut it short.
+   * Whether the guest interrupted it.
    */
   interrupted: boolean;
 }
@@ -899,7 +1002,7 @@ export interface Done {
 export interface TurnReply {
   ok: true;
   /**
-   * The number of this turn; of the last one if it was cancelled.
+   * The turn's number; after `cancel_turn` that of the last turn before.
    */
   turn: number;
 }
@@ -1005,9 +1108,17 @@ export interface HouseView {
   };
   lead_minutes: LeadMinutes;
   /**
+   * What `choose_payment` accepts: how guests pay at the handover.
+   */
+  payment_methods: ("cash" | "card")[];
+  /**
    * The percentages that are offered.
    */
   tips: number[];
+  /**
+   * What a tip is a percentage of: the subtotal before discounts, or the total without the tip.
+   */
+  tip_base: "subtotal" | "total";
 }
 /**
  * The minutes from an order to its handover; null: not offered.

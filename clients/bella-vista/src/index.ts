@@ -75,6 +75,11 @@ function optimistic(order: OrderView, command: Command): OrderView | null {
       return order.allergies.includes(command.name)
         ? null
         : { ...order, allergies: [...order.allergies, command.name] };
+    case "remove_allergy": {
+      const name = command.name.toLowerCase();
+      const allergies = order.allergies.filter((one) => one.toLowerCase() !== name);
+      return allergies.length === order.allergies.length ? null : { ...order, allergies };
+    }
     case "set_customer":
       return {
         ...order,

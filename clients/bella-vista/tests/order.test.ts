@@ -43,6 +43,8 @@ describe("what is shown before the agent has answered", () => {
     [{ op: "remove_note", note_id: "N1" }, { notes: [] }],
     [{ op: "add_allergy", name: "milk" }, { allergies: ["nuts", "milk"] }],
     [{ op: "add_allergy", name: "nuts" }, null],
+    [{ op: "remove_allergy", name: "Nuts" }, { allergies: [] }],
+    [{ op: "remove_allergy", name: "milk" }, null],
     [{ op: "set_customer", name: "Ada" }, { customer_name: "Ada" }],
     [{ op: "set_tip", percentage: 15 }, { tip_percentage: 15 }],
     [{ op: "set_tip", amount: 300 }, null],
@@ -66,4 +68,7 @@ test("fields and stages of a newer agent are named", () => {
   const newer = { ...ORDER, stage: "flambéed", mood: "sunny" } as unknown as Order;
   expect(bellaVista.unknownIn?.(ORDER)).toEqual([]);
   expect(bellaVista.unknownIn?.(newer)).toEqual(['stage "flambéed"', "field mood"]);
+  const [line] = ORDER.order_items;
+  const inside = { ...ORDER, order_items: [{ ...line, mood: "sunny" }] } as unknown as Order;
+  expect(bellaVista.unknownIn?.(inside)).toEqual(["field order_items.mood"]);
 });

@@ -32,6 +32,15 @@ export const KNOWN = {
       "other"
     ]
   },
+  "nested": {
+    "patient": {
+      "fields": [
+        "name",
+        "phone"
+      ],
+      "values": {}
+    }
+  },
   "empty": {
     "active_agent": null,
     "patient": null,
@@ -157,7 +166,7 @@ export interface SayRequest {
   key?: string | null;
 }
 /**
- * Read what was said about the visit so far: the newest lines, or those before a number.
+ * Read the transcript of the visit: its newest lines, or those before a number.
  */
 export interface GetTranscriptRequest {
   /**
@@ -166,23 +175,23 @@ export interface GetTranscriptRequest {
   before?: number | null;
 }
 /**
- * Do not record this call, nor later ones about this visit; what was recorded is deleted.
+ * Stop recording this call and later ones about this visit, and delete the recordings.
  */
 export interface RefuseRecordingRequest {}
 /**
- * Begin to speak: the agent stops and listens. Switches the microphone to push-to-talk.
+ * Begin a turn: interrupts the agent, and switches the microphone to push-to-talk.
  */
 export interface StartTurnRequest {}
 /**
- * End the turn that was started. The answer comes at once, the words follow when they are transcribed.
+ * End the turn. The reply to this request does not wait for the transcript.
  */
 export interface EndTurnRequest {}
 /**
- * End the turn that was started and forget what was said in it.
+ * End the turn and discard its words.
  */
 export interface CancelTurnRequest {}
 /**
- * Choose whether everything is heard, or only what is said between `start_turn` and `end_turn`.
+ * Set the microphone mode: `push_to_talk` uses only the audio between `start_turn` and `end_turn`.
  */
 export interface SetMicrophoneRequest {
   mode: "open" | "push_to_talk";
@@ -258,7 +267,7 @@ export interface SayReply {
   turn: number;
 }
 /**
- * A part of what was said.
+ * A part of the transcript.
  */
 export interface Transcript {
   /**
@@ -266,20 +275,20 @@ export interface Transcript {
    */
   lines: TranscriptLine[];
   /**
-   * There are lines before the first of these.
+   * Whether there are lines before the first of these.
    */
   earlier: boolean;
 }
 /**
- * What the patient or an agent said; redacted, and long words shortened.
+ * The words of the patient or an agent; redacted, and shortened if they are long.
  */
 export interface TranscriptLine {
   /**
-   * Counts the lines; a later line has a higher one.
+   * The line's number; later lines have higher ones.
    */
   number: number;
   /**
-   * The number of patient turns by then.
+   * The number of the patient's turn; 0 before the first.
    */
   turn: number;
   /**
@@ -292,7 +301,7 @@ export interface TranscriptLine {
   agent: string | null;
   text: string;
   /**
-   * The patient cut it short.
+   * Whether the patient interrupted it.
    */
   interrupted: boolean;
 }
@@ -308,7 +317,7 @@ export interface Done {
 export interface TurnReply {
   ok: true;
   /**
-   * The number of this turn; of the last one if it was cancelled.
+   * The turn's number; after `cancel_turn` that of the last turn before.
    */
   turn: number;
 }

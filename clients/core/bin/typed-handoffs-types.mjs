@@ -73,17 +73,39 @@ function known(contract, state) {
     const one = resolved(contract, schema);
     return one?.enum ?? one?.anyOf?.flatMap((choice) => words(choice) ?? []) ?? [];
   };
-  const fields = Object.entries(resolved(contract, state)?.properties ?? {});
-  const few = fields.map(([name, schema]) => [name, words(schema)]);
+  const partOf = (schema) => {
+    const fields = Object.entries(schema.properties);
+    const few = fields.map(([name, one]) => [name, words(one)]);
+    const parts = fields.map(([name, one]) => [name, objectIn(contract, one)]);
+    const nested = parts.filter(([, one]) => one !== undefined);
+    return {
+      fields: fields.map(([name]) => name),
+      values: Object.fromEntries(few.filter(([, values]) => values.length > 0)),
+      ...(nested.length > 0
+        ? { nested: Object.fromEntries(nested.map(([name, one]) => [name, partOf(one)])) }
+        : {}),
+    };
+  };
+  const whole = resolved(contract, state);
+  const fields = Object.entries(whole?.properties ?? {});
   return {
-    fields: fields.map(([name]) => name),
-    values: Object.fromEntries(few.filter(([, values]) => values.length > 0)),
+    ...partOf({ properties: {}, ...whole }),
     empty: Object.fromEntries(
       fields
         .map(([name, schema]) => [name, emptyOf(contract, schema)])
         .filter(([, value]) => value !== undefined),
     ),
   };
+}
+
+/** The form of the object in a field, or of those in its list; none if there are several forms. */
+function objectIn(contract, schema) {
+  const one = resolved(contract, schema);
+  const choices = (one?.anyOf ?? [one]).filter((choice) => choice?.type !== "null");
+  if (choices.length !== 1) return undefined;
+  const only = resolved(contract, choices[0]);
+  if (only?.type === "array") return objectIn(contract, only.items);
+  return only?.properties === undefined ? undefined : only;
 }
 
 /** The value that says nothing; undefined for a type that has none, such as an amount. */

@@ -68,6 +68,11 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   #restored: Promise<void> | null = null;
   /** Whether a reply may have been under way then: the agent keeps it at its end. */
   #partly = false;
+  /** Whether words may have been missed during a loss of the connection. */
+  #missed = false;
+  /** The newest turn that was heard of, and the one from which on words may have been missed. */
+  #newestTurn = 0;
+  #since = 0;
   #sending = false;
 
   /**
@@ -94,6 +99,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
       },
       attributes: (attributes) => this.#attributesChanged(attributes),
       changed: () => {
+        if (this.#link.connection !== "connected") this.#lost();
         this.#update();
         if (this.#link.phase === "met" && this.#store.missedSomething) void this.#catchUp();
       },
@@ -137,6 +143,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   close(): void {
     for (const detach of this.#detach.splice(0)) detach();
     this.#link.close();
+    this.#lost();
     this.#turn = null;
     this.#update();
   }
@@ -165,6 +172,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
         settle: true,
       });
       const turn = asNumber(reply.turn);
+      this.#newestTurn = Math.max(this.#newestTurn, turn);
       this.#transcript.accepted(key);
       if (this.#turn?.yours && this.#turn.turn < turn) this.#turn = { ...this.#turn, yours: false };
       if (this.#link.phase === "ended") this.#link.meet(); // these words have started another call
@@ -439,12 +447,23 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     // An end that was told while saying hello is this call's, if the state is the same.
     const over = this.#endedWhileMeeting && id === this.#store.id;
     if (!over) this.#ended = null;
+    if (id !== this.#store.id) {
+      this.#missed = false; // what an earlier call has missed is not told
+      this.#newestTurn = this.#since = this.#hello.turn;
+    }
+    this.#since = Math.min(this.#since, this.#hello.turn);
     this.#endedWhileMeeting = false;
     this.#store.open(id, version, view as S);
     this.#noteUnknown();
-    if (this.#restored === null && this.#hello.features.includes(GET_TRANSCRIPT)) {
-      this.#partly = true;
-      this.#restored = this.#restore(this.#hello.turn);
+    if (this.#hello.features.includes(GET_TRANSCRIPT)) {
+      if (this.#restored === null) {
+        this.#partly = true;
+        this.#missed = false;
+        this.#restored = this.#restore(this.#since);
+      } else if (this.#missed) {
+        this.#partly = true;
+        this.#restored = this.#restored.then(() => this.#fill(false));
+      }
     }
     return over ? "ended" : "met";
   }
@@ -468,12 +487,27 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     }
   }
 
-  /** Read the reply again of which the beginning was missed. */
-  async #amend(): Promise<void> {
-    this.#partly = false;
+  /** Words may be missed from now on. */
+  #lost(): void {
+    this.#transcript.lost(this.#missed);
+    if (!this.#missed) this.#since = this.#newestTurn;
+    this.#missed = true;
+  }
+
+  /** Read again what was said, and put in what was missed; once more `atEnd` of the reply that is under way. */
+  async #fill(atEnd: boolean): Promise<void> {
+    if (this.#restored === null) return; // the next agent tells all
+    const told: EarlierLine[] = [];
     try {
-      await this.#restored;
-      this.#transcript.amend((await this.#said({})).lines);
+      for (let before: number | undefined; ; ) {
+        const { lines, earlier } = await this.#said(before === undefined ? {} : { before });
+        told.unshift(...lines);
+        before = lines[0]?.number;
+        if (!earlier || before === undefined || told.length >= MOST_LINES) break;
+        if (Number(lines[0]?.turn) < this.#since) break;
+      }
+      this.#transcript.fill(told, this.#since, atEnd);
+      this.#missed = false;
       this.#update();
     } catch (error) {
       this.#warn("what was said before could not be read", error);
@@ -481,7 +515,9 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
   }
 
   async #said(asked: Payload): Promise<{ lines: EarlierLine[]; earlier: boolean }> {
-    const reply = await this.#link.write(GET_TRANSCRIPT, () => asked, this.#deadline());
+    const reply = await this.#link.write(GET_TRANSCRIPT, () => asked, this.#deadline(), {
+      settle: true,
+    });
     const lines = (Array.isArray(reply.lines) ? reply.lines : []) as EarlierLine[];
     return { lines, earlier: reply.earlier === true };
   }
@@ -513,6 +549,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     const expects = EXPECTS.find((one) => one === payload.expects);
     if (expects === undefined)
       this.#warn(`the agent expects ${String(payload.expects)}, unknown here`);
+    this.#newestTurn = Math.max(this.#newestTurn, turn);
     const agent = asText(payload.active_agent) ?? this.#activeAgent ?? "";
     this.#turn = {
       turn,
@@ -525,7 +562,10 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     const version = asNumber(payload.version);
     this.#noteAgent(agent, version);
     this.#transcript.silent();
-    if (this.#partly) void this.#amend();
+    if (this.#partly) {
+      this.#partly = false;
+      void this.#restored?.then(() => this.#fill(true));
+    }
     void this.#catchUp(version);
   }
 

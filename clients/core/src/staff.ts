@@ -6,8 +6,12 @@ import { newKey } from "./session.js";
 
 /** Everything a board shows. The same object until something changes. */
 export interface BoardSnapshot<S> {
-  /** `login`: a password is needed. `reconnecting`: what is shown may be old. */
+  /** `login`: a password is needed. `reconnecting`: the server does not answer, what is shown may be old. */
   status: "idle" | "connecting" | "live" | "reconnecting" | "login";
+  /** Whether the states have come. Before, an empty list does not mean that there are none. */
+  loaded: boolean;
+  /** Whether a password is needed because the login has ended by itself. */
+  expired: boolean;
   /** The newest states, newest first. */
   states: readonly S[];
   /** The settings for all calls that staff may change, by name: `house` of the restaurant. */
@@ -72,7 +76,7 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
 
   close(): void {
     this.#stop();
-    this.#set({ status: "idle" });
+    this.#set({ status: "idle", loaded: false });
   }
 
   /**
@@ -82,13 +86,13 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
    */
   async login(password: string): Promise<void> {
     await this.#reporting(() => this.#send("POST", "login", { password }));
+    this.#set({ expired: false });
     this.#open("connecting");
   }
 
   async logout(): Promise<void> {
     await this.#reporting(() => this.#send("POST", "logout"));
-    this.#stop();
-    this.#set({ status: "login", states: [], settings: {} });
+    this.#askForPassword({ expired: false });
   }
 
   /**
@@ -156,7 +160,7 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
       const { [plural]: states, ...settings } = data;
       const known = new Map(this.#snapshot.states.map((state) => [this.#idOf(state), state]));
       const shared = (states as S[]).map((state) => sharing(known.get(this.#idOf(state)), state));
-      this.#set({ status: "live", states: shared, settings });
+      this.#set({ status: "live", loaded: true, states: shared, settings });
       for (const state of shared) this.#noteUnknown(state as object);
       for (const name of Object.keys(settings).filter((one) => !followed.has(one))) {
         followed.add(name);
@@ -175,8 +179,9 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
 
   /** The browser connects again by itself, unless the answer was an error: it may be the login. */
   async #lost(forGood: boolean): Promise<void> {
-    this.#set({ status: this.#snapshot.status === "connecting" ? "connecting" : "reconnecting" });
-    if (!forGood) return;
+    if (!forGood) return this.#set({ status: "reconnecting" });
+    // Before the first login it is not a loss.
+    if (this.#snapshot.status !== "connecting") this.#set({ status: "reconnecting" });
     const events = this.#events;
     let pause = PAUSE_MS;
     try {
@@ -184,13 +189,11 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
     } catch (caught) {
       if (events !== this.#events) return;
       const error = AppError.from(caught);
-      if (error.code === 401) {
-        this.#stop();
-        return this.#set({ status: "login", states: [], settings: {} });
-      }
+      if (error.code === 401) return this.#askForPassword({ expired: this.#snapshot.loaded });
       pause = error.retryAfterMs ?? PAUSE_MS;
     }
     if (events !== this.#events) return;
+    this.#set({ status: "reconnecting" });
     this.#retry = setTimeout(() => this.#open("reconnecting"), pause);
   }
 
@@ -221,6 +224,11 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
     return (state as Record<string, unknown>)[`${this.#options.noun}_id`];
   }
 
+  #askForPassword({ expired }: { expired: boolean }): void {
+    this.#stop();
+    this.#set({ status: "login", loaded: false, expired, states: [], settings: {} });
+  }
+
   #stop(): void {
     clearTimeout(this.#retry);
     this.#events?.close();
@@ -239,8 +247,7 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
       const lastError = AppError.from(error);
       this.#set({ pending: this.#snapshot.pending - 1, lastError });
       if (lastError.code === 401 && this.#snapshot.status !== "login" && this.#events !== null) {
-        this.#stop();
-        this.#set({ status: "login", states: [], settings: {} });
+        this.#askForPassword({ expired: true });
       }
       throw lastError;
     }
@@ -304,7 +311,15 @@ export class StaffBoard<S, C extends { op: string } = { op: string }> {
 /** `EventSource.CLOSED`, which is missing where there is no EventSource. */
 const CLOSED = 2;
 
-const EMPTY = { status: "idle", states: [], settings: {}, pending: 0, lastError: null } as const;
+const EMPTY = {
+  status: "idle",
+  loaded: false,
+  expired: false,
+  states: [],
+  settings: {},
+  pending: 0,
+  lastError: null,
+} as const;
 
 function versionOf(state: unknown): number {
   const version = isObject(state) ? state.version : undefined;

@@ -11,6 +11,10 @@ export class Transcript {
   #onItsWay = "";
   /** The segments that came so. */
   readonly #doubles = new Set<string>();
+  /** The lines that stood here when the connection was lost. */
+  #before = new Set<string>();
+  /** Those that came afterwards, before it was lost again. */
+  #between = new Set<string>();
 
   /**
    * Take what was said before this client was there, oldest first; words that it got as well stand once.
@@ -21,12 +25,12 @@ export class Transcript {
     const recent = told.filter((line) => line.turn >= since);
     const by = (speaker: "user" | "agent") => recent.filter((line) => line.speaker === speaker);
     const words = joined(by("agent"));
-    const got = joined(this.lines.filter((line) => line.speaker === "agent"));
+    const lines = this.#without(new Set([...this.#before, ...this.#between]), words);
+    const got = joined(lines.filter(isAgents));
     // The agent notes a reply before it sends it.
     const place = got ? overlap(words, got) : words.length - joined(by("agent").slice(-1)).length;
     this.#onItsWay = words.slice(place);
     const spoken = by("user").map((line) => folded(line.text));
-    const lines = this.lines;
     this.lines = [];
     this.lines = lines.filter(({ id, speaker, text, final }) =>
       speaker === "user" ? !spoken.includes(folded(text)) : !this.#isDouble(id, text, final),
@@ -39,33 +43,104 @@ export class Transcript {
     this.lines = [...told.map(asLine), ...this.lines].slice(-MOST_LINES);
   }
 
-  /** Put in what is missing of a reply that was under way when the client came, now that the agent has kept it. */
-  amend(told: readonly EarlierLine[]): void {
-    const earlier = this.lines.filter((line) => line.id.startsWith(EARLIER));
-    const known = Math.max(-1, ...earlier.map((line) => Number(line.id.slice(EARLIER.length))));
-    const here = this.lines.slice(earlier.length);
-    const kept = told.filter(({ number, speaker, text }) => {
-      const typed = here.some((line) => line.speaker === speaker && line.text === text);
-      return number > known && !(speaker === "user" && typed);
+  /** The connection is lost; `again` before what was missed by the last loss could be put in. */
+  lost(again: boolean): void {
+    const ids = this.lines.map((line) => line.id);
+    if (!again) this.#before = new Set(ids);
+    this.#between = new Set(again ? ids.filter((id) => !this.#before.has(id)) : []);
+  }
+
+  /**
+   * Put in what is missing between the lines from before a loss, or from before the client came, and the live ones.
+   *
+   * @param kept - The newest lines that the agent has kept, oldest first.
+   * @param since - The turn of the loss: what was said in earlier ones is not missing.
+   * @param atEnd - The turn is over, all of it is kept: if the live words are not among these lines, they say the same
+   *   in other words.
+   */
+  fill(kept: readonly EarlierLine[], since: number, atEnd: boolean): void {
+    const told = kept.filter((line) => line.turn >= since);
+    const words = wordsOf(told);
+    const lines = this.#without(this.#between, words.join(" "));
+    const before = lines.filter((line) => this.#isBefore(line));
+    const after = lines.filter((line) => !this.#isBefore(line));
+    const [got, live] = [wordsOf(before), wordsOf(after).join(" ")];
+    const { end: start, matched } = known(words, got);
+    const missing = words.slice(start).join(" ");
+    const place = live ? overlap(missing, live) : missing.length;
+    if (atEnd && live && place === missing.length) return;
+    const end = start + split(missing.slice(0, place)).length;
+    if (!live && missing) {
+      // The agent notes a reply before it sends it.
+      const last = split(joined(told.filter(isAgents).slice(-1))).length;
+      this.#onItsWay = words.slice(Math.max(start, words.length - last)).join(" ");
+    }
+    // The user's lines since the last known words, or those of the turn.
+    const latest = before.findLastIndex((line) => !isAgents(line) && !isPending(line));
+    const from = matched || wordsOf(before.slice(0, Math.max(latest, 0))).length;
+    let heard = 0;
+    const own = before.filter((line) => {
+      if (isAgents(line)) heard += split(line.text).length;
+      return !isAgents(line) && heard >= from;
     });
-    const reply = kept.filter((line) => line.speaker === "agent");
-    const words = joined(reply);
-    const got = joined(here.filter((line) => line.speaker === "agent"));
-    let missing = got ? overlap(words, got) : words.length;
-    if (got && missing === words.length) return; // other words
-    if (!got) this.#onItsWay = joined(reply.slice(-1));
-    const missed = kept.flatMap((line): EarlierLine[] => {
-      if (missing <= 0) return [];
-      if (line.speaker === "user") return [line];
-      const text = folded(line.text);
-      const part = missing < text.length ? text.slice(0, missing).trimEnd() : line.text;
-      missing -= text.length + 1;
-      return [{ ...line, text: part }];
-    });
-    const place = here.findIndex((line) => line.speaker === "agent");
-    const before = place < 0 ? here : here.slice(0, place);
-    const after = place < 0 ? [] : here.slice(place);
-    this.lines = [...earlier, ...before, ...missed.map(asLine), ...after].slice(-MOST_LINES);
+    const texts = told.map((line) => folded(line.text));
+    const head = after.slice(0, Math.max(after.findIndex(isAgents), 0));
+    const put: Line[] = [];
+    let at = 0;
+    for (const line of told) {
+      if (!isAgents(line)) {
+        // Live words follow the user's.
+        if (at < start || at > end || (at === end && !live)) continue;
+        const same = (one: Line) => !isAgents(one) && folded(one.text) === folded(line.text);
+        // The agent keeps card numbers out of typed words, and has spoken ones in their last form.
+        const other = (one: Line) => !isPending(one) && !texts.includes(folded(one.text));
+        const first = (one: Line) => head.includes(one) && other(one);
+        const here = taken(own, same) ?? taken(own, other);
+        const now = here ?? taken(after, same) ?? taken(after, first);
+        if (now === undefined) put.push(this.#unique(asLine(line)));
+        else if (now !== here) put.push(now);
+        else if (isPending(now)) put.push(...before.splice(before.indexOf(now), 1));
+        continue;
+      }
+      const [first, next] = [at, at + split(line.text).length];
+      at = next;
+      const part = words.slice(Math.max(first, start), Math.min(next, end));
+      if (part.length === 0) continue;
+      const cut = before.findLastIndex(isAgents);
+      const begun = before[cut];
+      if (first < start && matched === got.length && begun) {
+        // The last word may have been cut as well.
+        const text = [...split(begun.text).slice(0, -1), words[start - 1], ...part].join(" ");
+        before[cut] = { ...begun, text, final: true, interrupted: line.interrupted };
+        this.#doubles.add(begun.id);
+      } else {
+        const text = part.length < next - first ? part.join(" ") : line.text;
+        put.push(this.#unique(asLine({ ...line, text })));
+      }
+    }
+    // Words that the agent has not heard yet are answered after all this.
+    const waiting = put.length > 0 ? own.filter(isPending) : [];
+    const stay = before.filter((line) => !waiting.includes(line));
+    this.lines = [...stay, ...put, ...waiting, ...after].slice(-MOST_LINES);
+    for (const { id } of put) this.#before.add(id);
+  }
+
+  /** The lines without those of agents that lie between two gaps, and come again with what is missing around them. */
+  #without(between: ReadonlySet<string>, words: string): Line[] {
+    return this.lines.filter(
+      (line) => !isAgents(line) || !between.has(line.id) || !words.includes(folded(line.text)),
+    );
+  }
+
+  #isBefore({ id }: Line): boolean {
+    return id.startsWith(EARLIER) || this.#before.has(id);
+  }
+
+  /** A replacement agent may number its lines from the start again. */
+  #unique(line: Line): Line {
+    let { id } = line;
+    while (this.lines.some((one) => one.id === id)) id += "+";
+    return { ...line, id };
   }
 
   /** Take a piece of a segment; a later one replaces the text. Returns whether anything changed. */
@@ -168,6 +243,56 @@ function folded(text: string): string {
 
 function joined(lines: readonly { text: string }[]): string {
   return folded(lines.map((line) => line.text).join(" "));
+}
+
+function split(text: string): string[] {
+  return text.match(/\S+/g) ?? [];
+}
+
+function isAgents({ speaker }: { speaker: "user" | "agent" }): boolean {
+  return speaker === "agent";
+}
+
+/** Whether the agent may not have heard these typed words yet. */
+function isPending({ id, final }: Line): boolean {
+  return !final && id.startsWith(TYPED);
+}
+
+/** The words of the agents. */
+function wordsOf(lines: readonly { speaker: "user" | "agent"; text: string }[]): string[] {
+  return split(joined(lines.filter(isAgents)));
+}
+
+/** Take the first such line out of a list. */
+function taken(lines: Line[], which: (line: Line) => boolean): Line | undefined {
+  const at = lines.findIndex(which);
+  return at < 0 ? undefined : lines.splice(at, 1)[0];
+}
+
+/** How many words in a row are taken for the same ones, and not for others that are alike. */
+const ENOUGH = 4;
+
+/**
+ * Where the words that are known end among those that the agent has kept since a turn began.
+ *
+ * @returns `end`: how many of the kept words come before; `matched`: how many of the known ones the agent has kept.
+ */
+function known(kept: readonly string[], got: readonly string[]): { end: number; matched: number } {
+  for (let matched = got.length; matched > 0; matched -= 1) {
+    let [most, end] = [0, 0];
+    for (let at = 1; at <= kept.length; at += 1) {
+      let same = 0;
+      for (; same < Math.min(matched, at); same += 1) {
+        const [one, other] = [kept[at - 1 - same] ?? "", got[matched - 1 - same] ?? ""];
+        const isCut = same === 0 && matched === got.length && one.startsWith(other);
+        if (one !== other && !isCut) break;
+      }
+      if (same > most) [most, end] = [same, at];
+    }
+    const all = matched === got.length && (most === matched || most === end);
+    if (most > 0 && (all || most >= ENOUGH)) return { end, matched };
+  }
+  return { end: 0, matched: 0 };
 }
 
 /** The place in a text from which another one says the same, as far as both go; its end if there is none. */

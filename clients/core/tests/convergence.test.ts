@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { AgentSession, type AppError, CallError } from "../src/index.js";
+import { AgentSession, type AppError, CallError, type EarlierLine } from "../src/index.js";
 import { APP, type Basket, basketRoom, type Command, ONE } from "./counter.js";
 
 beforeEach(() => {
@@ -168,11 +168,19 @@ async function live(events: readonly { one: Event; atOnce: boolean }[]) {
   return { room, session, faults, asked, answered, versions };
 }
 
-type Step = "more" | "say" | "reconnecting" | "disconnected" | "connected" | "left" | "replaced";
+type Step =
+  | "more"
+  | "say"
+  | "told"
+  | "reconnecting"
+  | "disconnected"
+  | "connected"
+  | "left"
+  | "replaced";
 
 const steps = fc.array(
   fc.oneof(
-    { weight: 3, arbitrary: fc.constantFrom<Step>("more", "say") },
+    { weight: 3, arbitrary: fc.constantFrom<Step>("more", "say", "told") },
     { weight: 2, arbitrary: fc.constantFrom<Step>("reconnecting", "disconnected", "left") },
     { weight: 1, arbitrary: fc.constantFrom<Step>("connected", "replaced") },
     { weight: 3, arbitrary: fc.constantFrom(1, 3, 300, 45_000) },
@@ -180,7 +188,7 @@ const steps = fc.array(
   { minLength: 5, maxLength: 30, size: "max" },
 );
 
-test("however long a loss takes, what is taken back was not carried out, and the rest once", async () => {
+test("however long a loss takes, what is taken back was not carried out, and all else is there once", async () => {
   let outlasted = 0;
   const history = async (events: readonly (Step | number)[]) => {
     const room = basketRoom(ONE);
@@ -191,12 +199,14 @@ test("however long a loss takes, what is taken back was not carried out, and the
       await new Promise((resolve) => setTimeout(resolve, 2));
       if (connection !== "connected" || breaks !== before) throw new CallError(1502);
     };
+    room.earlier = [];
     room.connection("connected");
     room.join();
     const session = new AgentSession<Basket, Command>(room.transport, APP, { warn: () => {} });
     session.start().catch(() => {});
     await vi.advanceTimersByTimeAsync(10);
 
+    const told: EarlierLine[] = [];
     const done = { more: 0, say: 0 };
     const refusals: AppError[] = [];
     let asked = 0;
@@ -206,6 +216,14 @@ test("however long a loss takes, what is taken back was not carried out, and the
         await vi.advanceTimersByTimeAsync(event);
         const kept = pending > 0 && session.getSnapshot().pending === pending;
         if (kept && event > 30_000 && status === "reconnecting") outlasted += 1;
+      } else if (event === "told") {
+        if (!room.present) continue;
+        const number = told.length;
+        const text = `This is line ${number}.`;
+        const rest = { turn: room.turn, speaker: "agent" as const, agent: "greeter" };
+        told.push({ ...rest, number, text, interrupted: false });
+        room.earlier = [...told];
+        if (connection === "connected") room.transcribe({ segmentId: text, text });
       } else if (event === "more" || event === "say") {
         asked += 1;
         const under = event === "more" ? session.apply({ op: "more" }) : session.say(`${asked}`);
@@ -231,6 +249,8 @@ test("however long a loss takes, what is taken back was not carried out, and the
     expect(refusals.filter((error) => ![1401, 1505].includes(error.code))).toEqual([]);
     expect(session.getSnapshot()).toMatchObject({ status: "ready", pending: 0 });
     expect(session.getSnapshot().state).toEqual(room.view);
+    const lines = session.getSnapshot().lines.filter((line) => line.speaker === "agent");
+    expect(lines.map((line) => line.text)).toEqual(told.map((line) => line.text));
     session.close();
   };
   await fc.assert(fc.asyncProperty(steps, history), { numRuns: 300 });

@@ -1178,4 +1178,305 @@ describe("what was said before", () => {
     await pass();
     expect(look().lines.map((line) => line.text)).toEqual(["two pizzas"]);
   });
+
+  const MISSED = told(
+    ["Welcome. What may I bring you?"],
+    [">two pizzas", "Two pizzas. And to drink?"],
+    [">cola", "One cola.", "Anything else?"],
+  );
+
+  /** A client that has heard the first words, loses the connection, and has it back after `meanwhile`. */
+  async function lost(
+    heard: string[],
+    said: EarlierLine[],
+    meanwhile: (room: BasketRoom, session: AgentSession<Basket, Command>) => unknown = () => {},
+  ) {
+    const { room, session, look, texts } = await back([]);
+    for (const [number, text] of heard.entries()) {
+      if (text.startsWith(">")) await session.say(text.slice(1));
+      else room.transcribe({ segmentId: `H${number}`, text });
+    }
+    room.earlier = said;
+    room.connection("reconnecting");
+    await meanwhile(room, session);
+    room.connection("connected");
+    await pass(300);
+    const asked = () => room.calls.filter((call) => call.method === "get_transcript").length;
+    return { room, session, look, texts, asked };
+  }
+
+  test.each<[string, string[], string[]]>([
+    ["a reply", [MISSED[0]?.text ?? "", ">two pizzas"], []],
+    ["all", [], []],
+    ["two turns", [MISSED[0]?.text ?? ""], []],
+    [
+      "the last line",
+      [
+        "Welcome.",
+        "What may I bring you?",
+        ">two pizzas",
+        "Two pizzas. And to drink?",
+        ">cola",
+        "One cola.",
+      ],
+      [],
+    ],
+    ["nothing", MISSED.map(({ speaker, text }) => (speaker === "user" ? ">" : "") + text), []],
+    ["the rest of a line", ["Welcome. What may I bring you?", ">two pizzas", "Two piz"], []],
+    [
+      "what is followed by live words",
+      ["Welcome. What may I bring you?", ">two pizzas"],
+      ["One cola.", "Anything else?"],
+    ],
+    [
+      "what is followed by newer words",
+      ["Welcome. What may I bring you?", ">two pizzas"],
+      ["We close at ten."],
+    ],
+  ])("what is said during a loss of the connection is put in: %s", async (_, heard, live) => {
+    const { room, texts, asked } = await lost(heard, MISSED, (room) => {
+      room.onRequest = (method) => {
+        if (method !== "get_transcript") return;
+        for (const text of live) room.transcribe({ segmentId: text, text });
+      };
+    });
+    const newer = live.includes("We close at ten.") ? live : [];
+    const all = [...MISSED.map((line) => line.text), ...newer].join(" ");
+    expect(texts().join(" ")).toBe(all);
+    expect(asked()).toBe(2);
+
+    room.yourTurn();
+    await pass();
+    expect(texts().join(" ")).toBe(all);
+    expect(asked()).toBe(3);
+    room.connection("reconnecting"); // nothing is said
+    room.connection("connected");
+    await pass(300);
+    room.yourTurn();
+    await pass();
+    expect(texts().join(" ")).toBe(all);
+    room.yourTurn();
+    await pass();
+    expect(asked()).toBe(5);
+  });
+
+  test("the lines that a page shows stay the same ones", async () => {
+    const { look } = await lost(["Welcome. What may I bring you?", ">two pizzas", "Two"], MISSED);
+    expect(look().lines.map((line) => [line.id.replace(/:.*-.*/, ""), line.text])).toEqual([
+      ["H0", "Welcome. What may I bring you?"],
+      ["typed", "two pizzas"],
+      ["H2", "Two pizzas. And to drink?"],
+      ["earlier:3", "cola"],
+      ["earlier:4", "One cola."],
+      ["earlier:5", "Anything else?"],
+    ]);
+  });
+
+  test("pieces of a missed reply that still come are not shown again", async () => {
+    const { room, texts } = await lost(["Welcome. What may I bring you?"], MISSED);
+    room.transcribe({ segmentId: "S1", text: "Anything", final: false });
+    room.transcribe({ segmentId: "S1", text: "Anything else?" });
+    room.transcribe({ segmentId: "S2", text: "Or a dessert?" });
+    expect(texts()).toEqual([...MISSED.map((line) => line.text), "Or a dessert?"]);
+  });
+
+  test("a reply that is under way when the connection is back is whole at its end", async () => {
+    const heard = ["Welcome. What may I bring you?", ">two pizzas", "Two"];
+    const { room, texts } = await lost(heard, MISSED.slice(0, 2));
+    room.transcribe({ segmentId: "S", text: "drink?" });
+    room.earlier = MISSED.slice(0, 3);
+    room.yourTurn();
+    await pass();
+    expect(texts().join(" ")).toBe(
+      "Welcome. What may I bring you? two pizzas Two pizzas. And to drink?",
+    );
+  });
+
+  test("words typed during a loss stand after what was missed, and once", async () => {
+    const { session, texts } = await lost([MISSED[0]?.text ?? ""], MISSED, (_, session) => {
+      void session.say("wine");
+    });
+    const all = MISSED.map((line) => line.text);
+    expect(texts()).toEqual([...all, "wine"]);
+    await session.say("no");
+    expect(texts()).toEqual([...all, "wine", "no"]);
+  });
+
+  test("words of which the answer was lost stand where they were heard", async () => {
+    const { room, session, texts } = await back([]);
+    room.transcribe({ segmentId: "H", text: "Welcome. What may I bring you?" });
+    room.onReply = () => {
+      room.earlier = MISSED;
+      room.connection("reconnecting");
+      room.onReply = () => {};
+      throw new CallError(1502);
+    };
+    void session.say("two pizzas");
+    await pass();
+    room.connection("connected");
+    await pass(1_000);
+    expect(texts()).toEqual(MISSED.map((line) => line.text));
+    expect(room.heard).toEqual(["two pizzas"]);
+  });
+
+  test("typed words that the agent keeps in another form stand once, as they were typed", async () => {
+    const kept = told(["What is your card number?"], [">[card]", "I take no card numbers."]);
+    const { texts } = await lost(["What is your card number?", ">4242 4242"], kept);
+    expect(texts()).toEqual(["What is your card number?", "4242 4242", "I take no card numbers."]);
+  });
+
+  test("a long loss is read in pages, back to what is known", async () => {
+    const many = told(
+      ...Array.from({ length: 220 }, (_, number) => [`Line number ${number} is this.`]),
+    );
+    const all = many.map((line) => line.text);
+    const { room, texts } = await back(many.slice(0, 100));
+    room.earlier = many;
+    room.connection("reconnecting");
+    room.connection("connected");
+    await pass(300);
+    expect(texts()).toEqual(all);
+    const asked = room.calls.filter((call) => call.method === "get_transcript");
+    expect(asked.slice(2).map((call) => call.payload)).toEqual([
+      {},
+      { before: 170 },
+      { before: 120 },
+    ]);
+  });
+
+  test("an agent that comes during a loss and knows only its own words takes nothing away", async () => {
+    const anew = told(["Welcome back. Where were we?"]);
+    const { room, look, texts } = await back(GREETED);
+    room.connection("reconnecting");
+    room.earlier = anew;
+    room.turn = 0;
+    room.join();
+    room.connection("connected");
+    await pass(300);
+    expect(texts()).toEqual([...GREETED, ...anew].map((line) => line.text));
+    expect(new Set(look().lines.map((line) => line.id)).size).toBe(4);
+  });
+
+  test("what is said while the session is closed is put in when it starts again", async () => {
+    const { room, session, texts } = await back(MISSED.slice(0, 3));
+    session.close();
+    room.earlier = MISSED;
+    await session.start();
+    await pass();
+    expect(texts()).toEqual(MISSED.map((line) => line.text));
+  });
+
+  test("after a loss another call's lines are not taken for missed ones", async () => {
+    const { texts, asked } = await lost(["Goodbye."], MISSED, (room) => {
+      room.stateId = "state-2";
+    });
+    expect([texts(), asked()]).toEqual([["Goodbye."], 1]);
+  });
+
+  test("an agent that cannot tell is not asked after a loss either", async () => {
+    const { room, look } = await joined();
+    room.transcribe({ text: "Welcome." });
+    room.connection("reconnecting");
+    room.connection("connected");
+    await pass(300);
+    room.yourTurn();
+    await pass();
+    expect(look().lines).toHaveLength(1);
+    expect(room.calls.map((call) => call.method)).not.toContain("get_transcript");
+  });
+
+  test("words that could not be sent before a loss stand behind what was said meanwhile", async () => {
+    const { room, session, texts } = await back(GREETED);
+    room.onRequest = failing;
+    void session.say("cola");
+    await pass();
+    room.connection("reconnecting");
+    const [said, heard] = [
+      told([], [], ["Are you there?"]),
+      told([], [], ["Are you there?"], [">cola"]),
+    ];
+    const after = (lines: EarlierLine[]) =>
+      lines.map((line) => ({ ...line, turn: 1, number: line.number + GREETED.length }));
+    room.earlier = [...GREETED, ...after(said)];
+    room.onRequest = async (method) => {
+      if (method === "say") await new Promise((resolve) => setTimeout(resolve, 100));
+    };
+    room.connection("connected");
+    await pass();
+    const all = [...GREETED.map((line) => line.text), "Are you there?", "cola"];
+    expect(texts()).toEqual(all);
+    await pass(1_000);
+    room.earlier = [...GREETED, ...after(heard)];
+    room.yourTurn();
+    await pass();
+    expect(texts()).toEqual(all);
+  });
+
+  test("words that are heard before what was missed is read stand behind it", async () => {
+    const { room, session, texts } = await back(GREETED);
+    room.onRequest = failing;
+    void session.say("cola");
+    await pass();
+    room.connection("reconnecting");
+    room.onRequest = () => {};
+    const later = told(["Are you there?"], [">cola", "One cola."]);
+    const kept = later.map((line) => ({ ...line, turn: line.turn + 1, number: line.number + 3 }));
+    room.earlier = [...GREETED, ...kept];
+    room.connection("connected");
+    await pass(1_000);
+    expect(texts()).toEqual([...GREETED, ...kept].map((line) => line.text));
+  });
+
+  test("typed words that the agent keeps in another form stand once at the end of a turn", async () => {
+    const { room, session, texts } = await back(GREETED);
+    await session.say("4242 4242");
+    room.transcribe({ text: "I take no card numbers." });
+    const kept = { ...GREETED[1], turn: 2, number: 3, text: "[card]" } as EarlierLine;
+    const reply = { ...GREETED[0], turn: 2, number: 4, text: "I take no card numbers." };
+    room.earlier = [...GREETED, kept, reply as EarlierLine];
+    room.yourTurn();
+    await pass();
+    expect(texts().slice(3)).toEqual(["4242 4242", "I take no card numbers."]);
+  });
+
+  test("an answer that was lost with its agent stays, and its question stands once", async () => {
+    const heard = ["Welcome. What may I bring you?", ">two pizzas", "Let me look."];
+    const said = told(["Welcome. What may I bring you?"], [">two pizzas", "Here I am again."]);
+    const { texts } = await lost(heard, said, (room) => room.join());
+    const spoken = heard.map((text) => text.replace(">", ""));
+    expect(texts()).toEqual([...spoken, "Here I am again."]);
+  });
+
+  test("a late piece of a line that was completed does not shorten it", async () => {
+    const heard = ["Welcome. What may I bring you?", ">two pizzas", "Two"];
+    const { room, texts } = await lost(heard, MISSED.slice(0, 3));
+    room.transcribe({ segmentId: "H2", text: "Two pizzas." });
+    expect(texts()[2]).toBe("Two pizzas. And to drink?");
+  });
+
+  test("what was said before is read however long the connection is lost meanwhile", async () => {
+    const room = basketRoom();
+    room.earlier = told(["Hello."]);
+    room.onReply = (method) => {
+      if (method !== "get_transcript") return;
+      room.connection("reconnecting");
+      room.onReply = () => {};
+      throw new CallError(1502);
+    };
+    const { look } = await joined(room);
+    await pass();
+    room.transcribe({ segmentId: "S1", text: "Hello." });
+    room.connection("disconnected");
+    room.connection("reconnecting");
+    await pass(60_000);
+    const said = told(["Hello.", "Are you there?", "What may I bring you?"]);
+    room.earlier = said;
+    room.onRequest = (method) => {
+      if (method !== "get_transcript") return;
+      room.transcribe({ segmentId: "S3", text: "What may I bring you?" });
+    };
+    room.connection("connected");
+    await pass(1_000);
+    expect(look().lines.map((line) => line.text)).toEqual(said.map((line) => line.text));
+  });
 });

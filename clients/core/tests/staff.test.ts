@@ -135,6 +135,55 @@ test("a lost connection is restored with a new snapshot", () => {
   expect(look().settings).toEqual({ house: { paused: false } });
 });
 
+test("a server that does not answer is told from a house without orders", async () => {
+  const { board, answers, streams, look } = server();
+  expect(look()).toMatchObject({ status: "idle", loaded: false });
+  board.start();
+  expect(look()).toMatchObject({ status: "connecting", loaded: false });
+  streams[0]?.fail();
+  expect(look()).toMatchObject({ status: "reconnecting", loaded: false });
+  board.close();
+  board.start();
+  answers.push(new TypeError("network"));
+  streams[1]?.fail(true);
+  expect(look()).toMatchObject({ status: "connecting", loaded: false });
+  await vi.advanceTimersByTimeAsync(500);
+  expect(look()).toMatchObject({ status: "reconnecting", loaded: false });
+  await vi.advanceTimersByTimeAsync(1_000);
+  streams[2]?.tell("snapshot", { orders: [], house: {} });
+  expect(look()).toMatchObject({ status: "live", loaded: true });
+  streams[2]?.fail();
+  expect(look()).toMatchObject({ status: "reconnecting", loaded: true });
+  board.close();
+  expect(look().loaded).toBe(false);
+});
+
+test("a login that has ended by itself is told from one that is still to come", async () => {
+  const { board, answers, streams, look } = server();
+  board.start();
+  answers.push(error(401, "unauthorized"));
+  streams[0]?.fail(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(look()).toMatchObject({ status: "login", expired: false });
+  await board.login("right");
+  streams[1]?.tell("snapshot", { orders: [order("o-1", 1)], house: {} });
+  answers.push(error(401, "unauthorized"));
+  await expect(board.apply("o-1", { op: "mark_ready" })).rejects.toMatchObject({ code: 401 });
+  expect(look()).toMatchObject({ status: "login", loaded: false, expired: true });
+  answers.push(error(401, "unauthorized"));
+  await expect(board.login("wrong")).rejects.toMatchObject({ code: 401 });
+  expect(look().expired).toBe(true);
+  await board.login("right");
+  streams[2]?.tell("snapshot", { orders: [], house: {} });
+  answers.push(error(401, "unauthorized"));
+  streams[2]?.fail(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(look()).toMatchObject({ status: "login", expired: true });
+  await board.login("right");
+  await board.logout();
+  expect(look()).toMatchObject({ status: "login", expired: false });
+});
+
 test("a server that answers with an error is asked again", async () => {
   const { events, answers, streams, look } = live();
   answers.push(error(503, "unavailable"));

@@ -75,3 +75,43 @@ test("what is not listed is unknown, unless nothing is", () => {
   expect(notIn(known)({ stage: "new", extra: 1 })).toEqual(['stage "new"', "field extra"]);
   expect(notIn({ fields: [], values: {} })({ anything: 1 })).toEqual([]);
 });
+
+test("what is not listed inside an object or a list of objects is unknown, once", () => {
+  const part = { fields: ["name", "size"], values: { size: ["large"] } };
+  const line = { fields: ["id", "parts"], values: {}, nested: { parts: part } };
+  const known = {
+    fields: ["lines", "way", "times"],
+    values: {},
+    nested: { lines: line, way: { fields: ["kind"], values: { kind: ["pickup"] } } },
+  };
+  const times = { baked: "now" }; // has keys of its own
+  const lines = [{ id: "L1", parts: [{ name: "Cola", size: "large" }, null] }];
+  expect(notIn(known)({ lines, way: { kind: "pickup" }, times })).toEqual([]);
+  expect(notIn(known)({ lines: null, way: null, times })).toEqual([]);
+  const newer = [1, 2].map(() => ({ id: "L1", mood: "sunny", parts: [{ size: "huge", hue: 1 }] }));
+  expect(notIn(known)({ lines: newer, way: { kind: "drone", rider: "Bo" } })).toEqual([
+    "field lines.mood",
+    'lines.parts.size "huge"',
+    "field lines.parts.hue",
+    'way.kind "drone"',
+    "field way.rider",
+  ]);
+});
+
+test("the types say what is inside a field of one form", async () => {
+  const object = (properties: object) => ({ type: "object", properties });
+  const $defs = {
+    ...CONTRACT.$defs,
+    Line: object({ id: { type: "string" }, size: { enum: ["small", "large"] } }),
+    Visit: object({
+      lines: { type: "array", items: { $ref: "#/$defs/Line" } },
+      last: { anyOf: [{ $ref: "#/$defs/Line" }, { type: "null" }] },
+      either: { anyOf: [{ $ref: "#/$defs/Line" }, { type: "string" }] },
+      times: { type: "object", additionalProperties: { type: "string" } },
+    }),
+  };
+  const types = await typesOf({ ...CONTRACT, $defs });
+  const line = { fields: ["id", "size"], values: { size: ["small", "large"] } };
+  const nested = JSON.stringify({ lines: line, last: line });
+  expect(types.replaceAll(/\s/g, "")).toContain(`"nested":${nested}`);
+});

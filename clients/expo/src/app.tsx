@@ -36,7 +36,7 @@ function made() {
   return { room, call: new Call(callRoom(room), Constants.expoConfig?.extra?.server ?? "") };
 }
 
-/** Turn the microphone on or off. Refused permission leaves it off; typing still works. */
+/** Turn the microphone on or off. Refused permission leaves it off, and throws. */
 async function hear(room: Room, on: boolean): Promise<void> {
-  await room.localParticipant.setMicrophoneEnabled(on).catch(() => {});
+  await room.localParticipant.setMicrophoneEnabled(on);
 }

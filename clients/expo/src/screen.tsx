@@ -21,7 +21,7 @@ interface ScreenProps {
   call: Call;
   /** Make a session: for the first call, and after each one that was left. */
   openSession: () => AgentSession<Order, Command>;
-  /** Turn the microphone on or off. */
+  /** Turn the microphone on or off; rejects if it cannot be used. */
   onMicrophone: (on: boolean) => Promise<void>;
 }
 
@@ -135,6 +135,11 @@ function OrderList() {
         </View>
       ))}
       <Text style={styles.total}>{order.display.total}</Text>
+      {order.stage === "failed" && (
+        <Text accessibilityRole="alert" style={styles.alert}>
+          {order.ended_reason ? `${texts.failed} ${texts.why(order.ended_reason)}` : texts.failed}
+        </Text>
+      )}
       {error && (
         <Text accessibilityRole="alert" style={styles.alert}>
           {error.detail}
@@ -184,12 +189,14 @@ function HoldToTalk({ onMicrophone }: Pick<CallProps, "onMicrophone">) {
   const { offered, talking, start, end, cancel } = usePushToTalk();
   /** Changes when the button is pressed or released: a press that waits for the microphone then begins no turn. */
   const hold = useRef(0);
+  const [noMicrophone, setNoMicrophone] = useState(false);
   const microphone = useRef(Promise.resolve());
   // One after the other: turned off while it is still opening, it would stay on.
   const turn = useCallback(
     (on: boolean) => {
-      microphone.current = microphone.current.then(() => onMicrophone(on)).catch(() => {});
-      return microphone.current;
+      const turned = microphone.current.then(() => onMicrophone(on));
+      microphone.current = turned.catch(() => {});
+      return turned;
     },
     [onMicrophone],
   );
@@ -200,7 +207,7 @@ function HoldToTalk({ onMicrophone }: Pick<CallProps, "onMicrophone">) {
   const drop = useCallback(() => {
     hold.current += 1;
     void cancel().catch(() => {});
-    void turn(false);
+    void turn(false).catch(() => {});
   }, [cancel, turn]);
   // A call in the background does not listen, nor does one that is no longer shown.
   useEffect(() => {
@@ -216,20 +223,33 @@ function HoldToTalk({ onMicrophone }: Pick<CallProps, "onMicrophone">) {
   const press = async () => {
     hold.current += 1;
     const pressed = hold.current;
-    await turn(true);
+    setNoMicrophone(false);
+    try {
+      await turn(true);
+    } catch {
+      setNoMicrophone(true);
+      return;
+    }
     if (pressed === hold.current) await start();
   };
   const release = async () => {
     hold.current += 1;
     await end().catch(() => {});
-    await turn(false);
+    await turn(false).catch(() => {});
   };
   return (
-    <Button
-      label={talking ? texts.release : texts.hold}
-      onPressIn={() => void press().catch(() => turn(false))}
-      onPressOut={() => void release()}
-    />
+    <>
+      {noMicrophone && (
+        <Text accessibilityRole="alert" style={styles.alert}>
+          {texts.noMicrophone}
+        </Text>
+      )}
+      <Button
+        label={talking ? texts.release : texts.hold}
+        onPressIn={() => void press().catch(() => turn(false).catch(() => {}))}
+        onPressOut={() => void release()}
+      />
+    </>
   );
 }
 

@@ -10,7 +10,11 @@ export const texts = {
   say: "Say",
   hold: "Hold to talk",
   release: "Release to send",
+  noMicrophone:
+    "The microphone could not be used. Allow it in the settings of this phone, or type instead.",
   ended: "The call is over. Say something to start another.",
+  failed: "The restaurant could not take the order.",
+  why: (reason: string) => `The reason: ${reason}`,
   notSaid: "That was not delivered. Please try again.",
   agent: (name: string) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "),
   turn: (yours: boolean) => (yours ? "Your turn" : "Please listen"),

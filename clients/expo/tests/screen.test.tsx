@@ -37,10 +37,10 @@ afterEach(() => {
   globalThis.fetch = realFetch;
 });
 
-async function opened() {
+async function opened(state = ORDER) {
   const room = new FakeRoom<Order, Command>({
     noun: "order",
-    state: ORDER,
+    state,
     reduce: (order, command) => {
       if (command.op === "change_item" && command.quantity === 5) {
         throw refused(4010, "refused", { detail: "No more than four." });
@@ -123,6 +123,13 @@ test("a quantity is changed, and taken back if that is refused", async () => {
   expect(screen.getByRole("alert")).toHaveTextContent("No more than four.");
 });
 
+test("an order that the restaurant has refused says why", async () => {
+  await opened({ ...ORDER, stage: "failed", ended_reason: "The oven broke." });
+  expect(await screen.findByRole("alert")).toHaveTextContent(
+    "The restaurant could not take the order. The reason: The oven broke.",
+  );
+});
+
 test("words are said and stand in the talk", async () => {
   const { room } = await opened();
   await say("one tiramisu");
@@ -165,6 +172,40 @@ test("the microphone is off when the held button is no longer shown", async () =
   await settled();
   await act(async () => unmount());
   expect(onMicrophone.mock.calls).toEqual([[true], [false]]);
+});
+
+test("a refused microphone is told, and begins no turn until it is allowed", async () => {
+  const { room, onMicrophone } = await opened();
+  onMicrophone.mockImplementation(async (on) => {
+    if (on) throw new Error("NotAllowedError");
+  });
+  const methods = () => room.calls.map((one) => one.method);
+  fireEvent(await screen.findByRole("button", { name: "Hold to talk" }), "pressIn");
+  await settled();
+  expect(screen.getByRole("alert")).toHaveTextContent(/The microphone could not be used/);
+  fireEvent(screen.getByRole("button", { name: "Hold to talk" }), "pressOut");
+  await settled();
+  expect(methods()).not.toContain("start_turn");
+  expect(methods()).not.toContain("end_turn");
+  onMicrophone.mockImplementation(async () => {});
+  fireEvent(screen.getByRole("button", { name: "Hold to talk" }), "pressIn");
+  await settled();
+  expect(screen.queryByRole("alert")).toBeNull();
+  expect(methods()).toContain("start_turn");
+});
+
+test("an app that goes to the background while its guest talks cancels the turn", async () => {
+  const { room, onMicrophone } = await opened();
+  fireEvent(await screen.findByRole("button", { name: "Hold to talk" }), "pressIn");
+  await settled();
+  const held = screen.getByRole("button", { name: "Release to send" });
+  await act(async () => inBackground());
+  expect(onMicrophone.mock.calls).toEqual([[true], [false]]);
+  fireEvent(held, "pressOut"); // the finger is lifted afterwards
+  await settled();
+  const turns = room.calls.map((one) => one.method).filter((one) => one.endsWith("_turn"));
+  expect(turns).toEqual(["start_turn", "cancel_turn"]);
+  expect(screen.getByRole("button", { name: "Hold to talk" })).toBeTruthy();
 });
 
 test("the second of two quick presses begins the turn", async () => {

@@ -2,6 +2,7 @@
 
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import type { Line } from "./call";
+import { usePlacedOrder } from "./model/last";
 import { Boundary } from "./parts/boundary";
 import { Settings } from "./parts/settings";
 import { Trouble, type TroubleKind } from "./parts/trouble";
@@ -17,7 +18,7 @@ const IN_CALL = "bella-vista.in-call";
 type By = "voice" | "typing";
 
 type Phase =
-  | { at: "before"; trouble?: TroubleKind }
+  | { at: "before"; trouble?: TroubleKind; by?: By }
   | { at: "starting" }
   | { at: "call"; line: Line };
 
@@ -25,6 +26,7 @@ export function App() {
   const [texts, setTexts] = useState(firstLanguage);
   const [phase, setPhase] = useState<Phase>({ at: "before" });
   const starting = useRef(false);
+  const placed = usePlacedOrder(phase.at === "before");
 
   useEffect(() => {
     document.documentElement.lang = texts.code;
@@ -39,9 +41,9 @@ export function App() {
       const line = await dial(by);
       const failed = typeof line === "string";
       inCall(failed ? null : by);
-      setPhase(failed ? { at: "before", trouble: line } : { at: "call", line });
+      setPhase(failed ? { at: "before", trouble: line, by } : { at: "call", line });
     } catch {
-      setPhase({ at: "before", trouble: "no_server" }); // the page's own scripts could not be loaded
+      setPhase({ at: "before", trouble: "no_server", by }); // the page's own scripts could not be loaded
     } finally {
       starting.current = false;
     }
@@ -84,6 +86,7 @@ export function App() {
           <Welcome
             settings={<Settings onLanguage={chooseLanguage} />}
             busy={phase.at === "starting"}
+            placed={placed}
             onStart={(by) => void start(by)}
           >
             {phase.at === "before" && phase.trouble && (
@@ -102,7 +105,11 @@ export function App() {
                     </button>
                   </>
                 ) : (
-                  <button type="button" className="button" onClick={() => void start("typing")}>
+                  <button
+                    type="button"
+                    className="button"
+                    onClick={() => void start(phase.by ?? "typing")}
+                  >
                     {texts.trouble.again}
                   </button>
                 )}

@@ -11,7 +11,7 @@ import { PageProvider, type Session, useNow } from "./model/page";
 import { EveningPage } from "./parts/evening";
 import { Settings } from "./parts/settings";
 import { Trouble, type TroubleKind } from "./parts/trouble";
-import { Devices, Microphone, useMicrophone } from "./voice";
+import { Devices, Microphone, MicrophoneGone, useMicrophone } from "./voice";
 
 /** A call that was begun. */
 export interface Line {
@@ -83,7 +83,7 @@ function InCall({ line, onLanguage, onOver, onAnother }: CallProps) {
   const { status, fault } = useCall(call);
   const heard = track !== null && now.features.includes("push_to_talk");
   const unheard = track !== null && now.hello !== null && !heard;
-  const microphone = useMicrophone(room, heard);
+  const microphone = useMicrophone(room, heard ? track : null);
   const over = now.status === "ended";
   useEffect(() => {
     if (over) onOver();
@@ -103,7 +103,8 @@ function InCall({ line, onLanguage, onOver, onAnother }: CallProps) {
   return (
     <EveningPage
       settings={<Settings onLanguage={onLanguage}>{heard && <Devices room={room} />}</Settings>}
-      microphone={heard ? <Microphone microphone={microphone} /> : undefined}
+      microphone={heard && !microphone.gone ? <Microphone microphone={microphone} /> : undefined}
+      gone={heard && microphone.gone && <MicrophoneGone onAgain={microphone.reopen} />}
       trouble={unheard && <Trouble kind="noHearing" soft />}
       elsewhere={fault === "elsewhere"}
       onTryNow={status === "joining" ? () => void call.resume() : undefined}

@@ -2,7 +2,7 @@
 
 import { useMediaDeviceSelect, useStartAudio } from "@livekit/components-react";
 import { usePushToTalk } from "@typed-handoffs/react";
-import type { Room } from "livekit-client";
+import { type LocalAudioTrack, type Room, RoomEvent, TrackEvent } from "livekit-client";
 import {
   type KeyboardEvent,
   type PointerEvent,
@@ -25,6 +25,10 @@ export interface MicrophoneState {
   mode: Mode;
   talking: boolean;
   muted: boolean;
+  /** It was pulled out, or can no longer be opened, and no other one is there. */
+  gone: boolean;
+  /** Opens the microphone that is there now. */
+  reopen: () => void;
   setMode: (mode: Mode) => void;
   setMuted: (muted: boolean) => void;
   startTalking: () => void;
@@ -34,22 +38,29 @@ export interface MicrophoneState {
 /**
  * The guest's microphone in a room; between turns it is muted, unless it is open.
  *
- * @param heard - An agent that hears is there.
+ * @param track - The microphone, while an agent that hears is there; null: it is not used.
  */
-export function useMicrophone(room: Room, heard: boolean): MicrophoneState {
+export function useMicrophone(room: Room, track: LocalAudioTrack | null): MicrophoneState {
   const { session } = usePage();
   const { hello } = useNow();
   const [mode, chooseMode] = useState<Mode>("push_to_talk");
-  const { talking, start, end } = usePushToTalk();
+  const { talking, start, end, cancel } = usePushToTalk();
   const [ending, setEnding] = useState(0);
   const [muted, setMuted] = useState(false);
   // The last words of a turn are on their way until its end is answered.
-  const on = mode === "open" ? !muted : talking || ending > 0;
+  const { gone, setGone, reopen } = useOpenedAgain(room, track);
+  const on = !gone && (mode === "open" ? !muted : talking || ending > 0);
+  const heard = track !== null;
 
   useEffect(() => {
-    // A device that is pulled out is muted by the browser as well.
-    if (heard) room.localParticipant.setMicrophoneEnabled(on).catch(() => {});
-  }, [heard, on, room]);
+    if (!heard) return;
+    room.localParticipant.setMicrophoneEnabled(on).catch(() => {
+      if (on) setGone(true);
+    });
+  }, [heard, on, room, setGone]);
+  useEffect(() => {
+    if (gone) void cancel().catch(() => {}); // nothing more of the turn is heard
+  }, [gone, cancel]);
   // Told again to an agent that takes over.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each agent says its own hello
   useEffect(() => {
@@ -71,7 +82,55 @@ export function useMicrophone(room: Room, heard: boolean): MicrophoneState {
     },
     [stopTalking],
   );
-  return { mode, talking, muted, setMode, setMuted, startTalking, stopTalking };
+  return { mode, talking, muted, gone, reopen, setMode, setMuted, startTalking, stopTalking };
+}
+
+/** Opens another microphone in place of one that is pulled out; tells whether none is left. */
+function useOpenedAgain(room: Room, track: LocalAudioTrack | null) {
+  const [gone, setGone] = useState(false);
+  const reopen = useCallback(() => {
+    const ideal = room.getActiveDevice("audioinput") ?? "default";
+    track
+      ?.restartTrack({ ...room.options.audioCaptureDefaults, deviceId: { ideal } })
+      .then(() => setGone(false))
+      .catch(() => setGone(true));
+  }, [room, track]);
+  useEffect(() => {
+    if (!track) return;
+    // LiveKit opens another one for a track that is on, and mutes the track if there is none.
+    const ended = () => {
+      if (track.isMuted) reopen();
+    };
+    const muted = () => {
+      if (track.mediaStreamTrack.readyState === "ended") setGone(true);
+    };
+    track.on(TrackEvent.Ended, ended).on(TrackEvent.Muted, muted);
+    return () => {
+      track.off(TrackEvent.Ended, ended).off(TrackEvent.Muted, muted);
+    };
+  }, [track, reopen]);
+  useEffect(() => {
+    if (!gone) return;
+    // One was plugged in, or chosen.
+    room.on(RoomEvent.MediaDevicesChanged, reopen).on(RoomEvent.ActiveDeviceChanged, reopen);
+    return () => {
+      room.off(RoomEvent.MediaDevicesChanged, reopen).off(RoomEvent.ActiveDeviceChanged, reopen);
+    };
+  }, [room, gone, reopen]);
+  return { gone, setGone, reopen };
+}
+
+/** Stands in the microphone's place when it is gone. */
+export function MicrophoneGone({ onAgain }: { onAgain: () => void }) {
+  const texts = useTexts();
+  return (
+    <div className="microphone gone">
+      <p role="alert">{texts.dock.gone}</p>
+      <button type="button" className="button" onClick={onAgain}>
+        {texts.trouble.again}
+      </button>
+    </div>
+  );
 }
 
 /** The dock's controls of the microphone. */
@@ -85,9 +144,9 @@ export function Microphone({ microphone }: { microphone: MicrophoneState }) {
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
     <div className="microphone" role="group" aria-label={words.microphone}>
       {!sound.canPlayAudio && (
-        <button type="button" className="button" onClick={sound.mergedProps.onClick}>
+        <button type="button" className="button sound" onClick={sound.mergedProps.onClick}>
           <Icon name="speaker" />
-          {words.soundOn}
+          <span className="word">{words.soundOn}</span>
         </button>
       )}
       {mode === "push_to_talk" ? (
@@ -100,7 +159,7 @@ export function Microphone({ microphone }: { microphone: MicrophoneState }) {
           onClick={() => microphone.setMuted(!muted)}
         >
           <Icon name={muted ? "muted" : "microphone"} />
-          {words.mute}
+          <span className="word">{words.mute}</span>
         </button>
       )}
       <fieldset className="choice-row">

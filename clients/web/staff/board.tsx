@@ -4,12 +4,13 @@ import { type Command, KNOWN, type Order } from "@bella-vista/client";
 import { AppError } from "@typed-handoffs/client";
 import type { StaffBoard } from "@typed-handoffs/client/staff";
 import { useStaffBoard } from "@typed-handoffs/react";
-import { type FormEvent, useEffect, useId, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { details } from "../src/model/changes";
 import { allergenText, clock, humanised } from "../src/model/words";
 import { Front } from "../src/parts/front";
 import { reasonOf } from "../src/parts/refused";
 import { useTexts } from "../src/texts";
+import { useSending } from "./sending";
 import "../src/styles/ticket.css";
 import "./board.css";
 
@@ -31,37 +32,59 @@ function houseOf(setting: unknown): House {
 }
 
 const RAILS = ["placed", "accepted", "preparing", "ready"] as const;
+/** How long after the promised time an order may be ready, in minutes. */
 const LATER_MIN = [0, 10, 20];
+/** How long from now, once that time has passed. */
+const FROM_NOW_MIN = [10, 20, 30];
 
 const isUnknown = (stage: Order["stage"]) => !KNOWN.values.stage.includes(stage);
 
 export function Board({ board }: { board: OrderBoard }) {
   const words = useTexts().staff;
   const now = useStaffBoard(board);
+  const time = useTime();
   if (now.status === "login") {
     return (
       <>
         <Front />
-        <Login board={board} />
+        <Login board={board} expired={now.expired} />
+      </>
+    );
+  }
+  const front = (
+    <Front>
+      <button type="button" className="button quiet" onClick={() => void board.logout()}>
+        {words.logout}
+      </button>
+    </Front>
+  );
+  if (!now.loaded) {
+    return (
+      <>
+        {front}
+        <main className="board">
+          <h1 className="unseen">{words.title}</h1>
+          {now.status === "reconnecting" ? (
+            <p className="calls" role="alert">
+              {words.unreachable}
+            </p>
+          ) : (
+            <p role="status">{words.connecting}</p>
+          )}
+        </main>
       </>
     );
   }
   const house = houseOf(now.settings.house);
-  // An order in a stage of a newer server hangs on a rail of its own.
+  // An order in a stage of a newer server hangs on a rail of its words.
   const stages = new Set([...RAILS, ...now.states.map((order) => order.stage).filter(isUnknown)]);
-  const wanted = now.states.filter((order) => order.person_wanted && order.stage !== "completed");
+  const wanted = now.states.filter((order) => order.person_wanted);
   return (
     <>
-      <Front>
-        <button type="button" className="button quiet" onClick={() => void board.logout()}>
-          {words.logout}
-        </button>
-      </Front>
+      {front}
       <main className="board">
         <h1 className="unseen">{words.title}</h1>
-        {(now.status === "live" || now.status === "reconnecting") && (
-          <Arrivals orders={now.states.filter((order) => order.stage === "placed")} />
-        )}
+        <Arrivals orders={now.states.filter((order) => order.stage === "placed")} />
         {now.status === "reconnecting" && (
           <p className="calls" role="alert">
             {words.old}
@@ -72,9 +95,7 @@ export function Board({ board }: { board: OrderBoard }) {
             <ul aria-label={words.wanted}>
               {wanted.map((order) => (
                 <li key={order.order_id}>
-                  <b>{words.wants(order.order_number, order.customer_name ?? "")}</b>{" "}
-                  {order.phone && <a href={`tel:${order.phone}`}>{order.phone}</a>}
-                  {order.person_reason && <p>{words.wantedFor(order.person_reason)}</p>}
+                  <Wanted order={order} board={board} />
                 </li>
               ))}
             </ul>
@@ -93,7 +114,7 @@ export function Board({ board }: { board: OrderBoard }) {
                 <ul>
                   {orders.map((order) => (
                     <li key={order.order_id}>
-                      <Slip order={order} board={board} />
+                      <Slip order={order} board={board} time={time} />
                     </li>
                   ))}
                 </ul>
@@ -124,7 +145,81 @@ function Arrivals({ orders }: { orders: readonly Order[] }) {
   );
 }
 
-function Login({ board }: { board: OrderBoard }) {
+/** How often the board looks whether an order has become late, in milliseconds. */
+const LOOK_MS = 10_000;
+
+/** The time, as `Date.now` has it. */
+function useTime(): number {
+  const [time, setTime] = useState(Date.now);
+  useEffect(() => {
+    const looking = setInterval(() => setTime(Date.now()), LOOK_MS);
+    return () => clearInterval(looking);
+  }, []);
+  return time;
+}
+
+/** One guest who wants a person, until staff have answered them. */
+function Wanted({ order, board }: { order: StaffOrder; board: OrderBoard }) {
+  const words = useTexts().staff;
+  const { pending, refused, send } = useSending();
+  return (
+    <>
+      <b>{words.wants(order.order_number, order.customer_name ?? "")}</b>{" "}
+      {order.phone && <a href={`tel:${order.phone}`}>{order.phone}</a>}
+      {order.person_reason && <p>{words.wantedFor(order.person_reason)}</p>}
+      <div className="row">
+        <Press
+          pending={pending}
+          onPress={() => send(() => board.apply(order.order_id, { op: "mark_answered" }))}
+        >
+          {words.answered}
+          <span className="unseen"> {order.order_number}</span>
+        </Press>
+      </div>
+      <Sent pending={pending} refused={refused} />
+    </>
+  );
+}
+
+/** A button for what staff send: while something is under way, it can be reached and not pressed. */
+function Press(props: {
+  pending: boolean;
+  kind?: "main" | "stop" | "quiet";
+  onPress?: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <button
+      type={props.onPress ? "button" : "submit"}
+      className={props.kind ? `button ${props.kind}` : "button"}
+      aria-disabled={props.pending}
+      onClick={props.onPress}
+    >
+      {props.children}
+    </button>
+  );
+}
+
+/** That something is under way, or why it was refused. */
+function Sent({ pending, refused }: { pending: boolean; refused: AppError | null }) {
+  const texts = useTexts();
+  return (
+    <>
+      {pending && (
+        <p className="fine" role="status">
+          {texts.staff.sending}
+        </p>
+      )}
+      {refused && (
+        <p className="refused" role="alert">
+          {reasonOf(refused, texts)}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Login({ board, expired }: { board: OrderBoard; expired: boolean }) {
   const words = useTexts().staff;
   const id = useId();
   const [password, setPassword] = useState("");
@@ -142,6 +237,7 @@ function Login({ board }: { board: OrderBoard }) {
     <main className="login">
       <form onSubmit={enter}>
         <h1>{words.title}</h1>
+        {expired && <p role="alert">{words.expired}</p>}
         <label className="label" htmlFor={id}>
           {words.password}
         </label>
@@ -171,26 +267,31 @@ const toFocus = (field: HTMLElement | null) => {
 };
 
 /** One order on a rail. */
-function Slip({ order, board }: { order: Order; board: OrderBoard }) {
+function Slip({ order, board, time }: { order: Order; board: OrderBoard; time: number }) {
   const texts = useTexts();
   const words = texts.staff;
-  const [later, setLater] = useState(0);
+  const [choice, setChoice] = useState(0);
   const [refusing, setRefusing] = useState(false);
   const [reason, setReason] = useState("");
-  const [refused, setRefused] = useState<AppError | null>(null);
+  const sending = useSending();
+  const { pending } = sending;
   const id = useId();
-  const send = (command: Command) => {
-    setRefused(null);
-    board.apply(order.order_id, command).catch((error) => setRefused(AppError.from(error)));
-  };
+  const send = (command: Command) => sending.send(() => board.apply(order.order_id, command));
   const readyAt = order.fulfilment?.ready_at;
+  const late = readyAt && NOT_READY.has(order.stage) && Date.parse(readyAt) < time;
+  const choices = readyAt ? readyTimes(readyAt, time) : [];
   const name = order.order_number;
   const next = NEXT[order.stage];
   return (
     <article className="ticket" aria-labelledby={`${id}-number`}>
       <header>
         <h3 id={`${id}-number`}>{name}</h3>
-        {readyAt && <span className="amount">{words.readyAt(clock(readyAt, texts.code))}</span>}
+        {readyAt &&
+          (late ? (
+            <b className="met">{words.late(clock(readyAt, texts.code))}</b>
+          ) : (
+            <span className="amount">{words.readyAt(clock(readyAt, texts.code))}</span>
+          ))}
       </header>
       <p>
         {texts.ticket[order.fulfilment?.kind ?? "pickup"]}
@@ -231,24 +332,20 @@ function Slip({ order, board }: { order: Order; board: OrderBoard }) {
         {order.payment_method === "cash" ? texts.ticket.payCash : texts.ticket.payCard}:{" "}
         <span className="amount">{order.display.total}</span>
       </p>
-      {refused && (
-        <p className="refused" role="alert">
-          {reasonOf(refused, texts)}
-        </p>
-      )}
+      <Sent pending={pending} refused={sending.refused} />
       {order.stage === "placed" && readyAt && !refusing && (
         <fieldset>
           <legend className="fine">{words.ready}</legend>
           <div className="choice-row">
-            {LATER_MIN.map((minutes) => (
-              <label key={minutes}>
+            {choices.map((ready, place) => (
+              <label key={LATER_MIN[place]}>
                 <input
                   type="radio"
                   name={`${id}-ready`}
-                  checked={later === minutes}
-                  onChange={() => setLater(minutes)}
+                  checked={choice === place}
+                  onChange={() => setChoice(place)}
                 />
-                {clock(after(readyAt, minutes), texts.code)}
+                {clock(ready, texts.code)}
               </label>
             ))}
           </div>
@@ -274,29 +371,28 @@ function Slip({ order, board }: { order: Order; board: OrderBoard }) {
               maxLength={280}
               onChange={(event) => setReason(event.target.value)}
             />
-            <button type="submit" className="button stop">
+            <Press kind="stop" pending={pending}>
               {words.refuse}
               <span className="unseen"> {name}</span>
-            </button>
+            </Press>
             <button type="button" className="button quiet" onClick={() => setRefusing(false)}>
               {texts.cancel}
             </button>
           </form>
         ) : (
           <div className="row">
-            <button
-              type="button"
-              className="button main"
-              onClick={() =>
-                send({
-                  op: "accept_order",
-                  ...(later > 0 && readyAt ? { ready_at: after(readyAt, later) } : {}),
-                })
-              }
+            <Press
+              kind="main"
+              pending={pending}
+              onPress={() => {
+                const ready = choices[choice];
+                const differs = ready !== undefined && ready !== readyAt;
+                send({ op: "accept_order", ...(differs ? { ready_at: ready } : {}) });
+              }}
             >
               {words.accept}
               <span className="unseen"> {name}</span>
-            </button>
+            </Press>
             <button type="button" className="button stop" onClick={() => setRefusing(true)}>
               {words.refuse}
               <span className="unseen"> {name}</span>
@@ -304,10 +400,10 @@ function Slip({ order, board }: { order: Order; board: OrderBoard }) {
           </div>
         ))}
       {next && (
-        <button type="button" className="button main" onClick={() => send({ op: next })}>
+        <Press kind="main" pending={pending} onPress={() => send({ op: next })}>
           {words.next[order.stage]}
           <span className="unseen"> {name}</span>
-        </button>
+        </Press>
       )}
     </article>
   );
@@ -318,6 +414,17 @@ const NEXT: Record<string, "start_preparing" | "mark_ready" | "complete_order"> 
   preparing: "mark_ready",
   ready: "complete_order",
 };
+
+/** The stages of an order whose food is not ready. */
+const NOT_READY: ReadonlySet<string> = new Set(["placed", "accepted", "preparing"]);
+
+/** When staff may say that an order will be ready: as promised or later; from now, if that has passed. */
+function readyTimes(promised: string, time: number): readonly string[] {
+  const passed = Math.ceil((time - Date.parse(promised)) / 60_000);
+  return passed > 0
+    ? FROM_NOW_MIN.map((minutes) => after(promised, passed + minutes))
+    : LATER_MIN.map((minutes) => after(promised, minutes));
+}
 
 /** A time some minutes later, with the same offset. */
 export function after(iso: string, minutes: number): string {
@@ -336,12 +443,9 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
   const words = texts.staff;
   const id = useId();
   const [dish, setDish] = useState("");
-  const [refused, setRefused] = useState<AppError | null>(null);
+  const { pending, refused, send } = useSending();
   const dishes = useDishes();
-  const set = (fields: object) => {
-    setRefused(null);
-    board.change("house", fields).catch((error) => setRefused(AppError.from(error)));
-  };
+  const set = (fields: object) => send(() => board.change("house", fields));
   return (
     <section className="house" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>{words.house}</h2>
@@ -350,6 +454,7 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
         <input
           type="checkbox"
           checked={house.paused}
+          aria-disabled={pending}
           onChange={({ target: { checked } }) => set({ paused: checked })}
         />
       </label>
@@ -358,14 +463,10 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
         {house.sold_out.map((name) => (
           <li className="row" key={name}>
             <span lang="en">{name}</span>
-            <button
-              type="button"
-              className="button quiet"
-              onClick={() => set({ remove_sold_out: [name] })}
-            >
+            <Press kind="quiet" pending={pending} onPress={() => set({ remove_sold_out: [name] })}>
               {words.backOn}
               <span className="unseen"> {name}</span>
-            </button>
+            </Press>
           </li>
         ))}
       </ul>
@@ -374,7 +475,7 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
         onSubmit={(event) => {
           event.preventDefault();
           const name = dish.trim();
-          if (!name) return;
+          if (!name || pending) return;
           set({ add_sold_out: [name] });
           setDish("");
         }}
@@ -394,15 +495,9 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
             <option key={name} value={name} />
           ))}
         </datalist>
-        <button type="submit" className="button">
-          {words.soldOutNow}
-        </button>
+        <Press pending={pending}>{words.soldOutNow}</Press>
       </form>
-      {refused && (
-        <p className="refused" role="alert">
-          {reasonOf(refused, texts)}
-        </p>
-      )}
+      <Sent pending={pending} refused={refused} />
       <p className="fine">{words.atOnce}</p>
     </section>
   );

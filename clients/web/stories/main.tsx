@@ -1,16 +1,24 @@
-/** Shows one state of the page, named by `?state=`; `?language=de` for German. */
+/**
+ * Shows one state of the page, named by `?state=`; `?language=de` for German, `?voice=hold` with a microphone
+ * (`open`: an open one; `silent`: and the browser plays no sound yet).
+ */
 
 import type { Order } from "@bella-vista/client";
-import type { ReactNode } from "react";
+import { RoomContext } from "@livekit/components-react";
+import { refused } from "@typed-handoffs/client/testing";
+import { Room } from "livekit-client";
+import { type ReactNode, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { keepFocus } from "../src/model/focus";
 import { PageProvider } from "../src/model/page";
+import { Boundary } from "../src/parts/boundary";
 import { EveningPage } from "../src/parts/evening";
 import { Settings } from "../src/parts/settings";
-import { Trouble } from "../src/parts/trouble";
+import { Trouble, type TroubleKind } from "../src/parts/trouble";
 import { Welcome } from "../src/parts/welcome";
 import { languages, TextsContext } from "../src/texts";
 import { en } from "../src/texts/en";
+import { Microphone, MicrophoneGone } from "../src/voice";
 import "../src/styles/tokens.css";
 import "../src/styles/base.css";
 import { call, type Evening, longer, orders, serveMenu } from "./room";
@@ -58,7 +66,44 @@ const talk: Play = async (evening) => {
   said(evening, "order_taker", "Half ham, half mushrooms. And a house salad?");
 };
 
-const STATES: Record<string, { order: Order; agent?: string; hash?: string; play: Play }> = {
+/** Uses what a guest finds on the page, one after the other. */
+const used =
+  (...selectors: readonly string[]): Play =>
+  async (evening) => {
+    evening.room.yourTurn();
+    for (const selector of selectors) {
+      await soon();
+      const found = await rendered(selector);
+      if (found.matches(".speak"))
+        found.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true }));
+      else found.click();
+    }
+    await soon();
+  };
+const soon = () => new Promise((done) => setTimeout(done, 100));
+/** Waits for an element: a busy machine takes its time to render the page. */
+async function rendered(selector: string): Promise<HTMLElement> {
+  const found = document.querySelector<HTMLElement>(selector);
+  if (found) return found;
+  await soon();
+  return rendered(selector);
+}
+
+interface State {
+  order: Order;
+  agent?: string;
+  hash?: string;
+  house?: object;
+  how?: Parameters<typeof call>[1];
+  elsewhere?: boolean;
+  /** No microphone is left. */
+  gone?: boolean;
+  /** The agent that is there cannot hear. */
+  unheard?: boolean;
+  play: Play;
+}
+
+const STATES: Record<string, State> = {
   greeting: {
     order: orders.empty,
     agent: "greeter",
@@ -122,7 +167,13 @@ const STATES: Record<string, { order: Order; agent?: string; hash?: string; play
     order: orders.ordering,
     agent: "greeter",
     hash: "#menu/Family pizza night",
-    play: (evening) => evening.room.yourTurn(),
+    play: async (evening) => {
+      evening.room.yourTurn();
+      await new Promise((done) => setTimeout(done, 100)); // the menu comes a moment later
+      for (const part of document.querySelectorAll<HTMLDetailsElement>(".part details")) {
+        part.open = true;
+      }
+    },
   },
   review: {
     order: orders.review,
@@ -167,6 +218,14 @@ const STATES: Record<string, { order: Order; agent?: string; hash?: string; play
       evening.room.yourTurn();
     },
   },
+  failed: {
+    order: { ...orders.placed, stage: "failed", ended_reason: "The oven broke." },
+    play: (evening) => {
+      agent(evening, "feedback");
+      said(evening, "feedback", "I am sorry, the restaurant could not take your order.");
+      evening.room.yourTurn();
+    },
+  },
   over: {
     order: { ...orders.placed, feedback_rating: 5 },
     play: (evening) => {
@@ -204,11 +263,70 @@ const STATES: Record<string, { order: Order; agent?: string; hash?: string; play
   refused: {
     order: orders.ordering,
     agent: "greeter",
+    hash: "#menu/Tartufo",
+    play: used(".pick input", "[type=submit].main"),
+  },
+  settings: { order: orders.ordering, play: used("header .button[aria-haspopup]:last-of-type") },
+  person: { order: orders.ordering, play: used("header .button[aria-haspopup]") },
+  way: {
+    order: orders.ordering,
+    play: used(".ticket .block > button", ".ticket .form label:nth-of-type(2) input"),
+  },
+  allergy: { order: orders.ordering, play: used(".ticket .block:nth-of-type(2) > button") },
+  extras: { order: orders.ordering, play: used(".extras summary") },
+  "other-tip": { order: orders.confirmed, play: used(".tips .pick:last-child input") },
+  "last-order": {
+    order: orders.empty,
+    how: { hello: { last_order: [{ op: "add_item", name: "Margherita", size: "large" }] } },
+    play: greeting,
+  },
+  paused: { order: orders.ordering, house: { paused: true }, hash: "#menu", play: greeting },
+  closed: {
+    order: orders.ordering,
+    house: { open_now: false, opens_at: "2026-11-21T11:00:00-05:00" },
     hash: "#menu",
+    play: greeting,
+  },
+  recorded: { order: orders.empty, how: { features: ["recorded"] }, play: greeting },
+  talking: { order: orders.ordering, play: used(".speak") },
+  muted: {
+    order: orders.ordering,
+    play: used(".microphone label:last-child input", ".microphone [aria-pressed]"),
+  },
+  "no-agent": {
+    order: orders.ordering,
+    how: { limits: { agent: 50 } },
     play: async (evening) => {
+      evening.room.leave();
+      await soon();
+    },
+  },
+  disconnected: {
+    order: orders.ordering,
+    play: (evening) => evening.room.connection("disconnected"),
+  },
+  "turned-away": {
+    order: orders.ordering,
+    play: async (evening) => {
+      evening.room.onRequest = (method) => {
+        if (method === "hello") throw refused(4003, "forbidden");
+      };
+      evening.room.join();
+      await soon();
+    },
+  },
+  elsewhere: { order: orders.ordering, elsewhere: true, play: greeting },
+  moved: { order: orders.ordering, play: (evening) => evening.room.endCall("moved") },
+  "no-hearing": { order: orders.ordering, unheard: true, play: greeting },
+  "microphone-gone": {
+    order: orders.ordering,
+    gone: true,
+    play: async (evening) => {
+      await talk(evening);
       evening.room.yourTurn();
     },
   },
+  "broken-off": { order: orders.ordering, play: (evening) => evening.room.endCall("failed") },
   hostile: {
     order: orders.ordering,
     agent: "greeter",
@@ -226,31 +344,74 @@ const STATES: Record<string, { order: Order; agent?: string; hash?: string; play
   },
 };
 
-/** The microphone's place, as the dock has it in a call with sound. */
-const microphone = (
-  <div className="microphone">
-    <button type="button" className="button speak">
-      {en.dock.hold}
-    </button>
-  </div>
-);
+/** The dock's microphone, as in a call with sound. */
+function StoryMicrophone({ how }: { how: string }) {
+  const [mode, setMode] = useState<"push_to_talk" | "open">(
+    how === "hold" ? "push_to_talk" : "open",
+  );
+  const [muted, setMuted] = useState(false);
+  const [talking, setTalking] = useState(false);
+  const [room] = useState(() => {
+    const made = new Room();
+    if (how === "silent") Object.defineProperty(made, "canPlaybackAudio", { value: false });
+    return made;
+  });
+  const startTalking = () => setTalking(true);
+  const stopTalking = () => setTalking(false);
+  return (
+    <RoomContext.Provider value={room}>
+      <Microphone
+        microphone={{
+          ...{ mode, talking, muted, setMode, setMuted, startTalking, stopTalking },
+          ...{ gone: false, reopen: nothing },
+        }}
+      />
+    </RoomContext.Provider>
+  );
+}
 
 /** Tells a test that there is nothing more to come. */
 function told(ready: string): void {
   document.documentElement.dataset.ready = ready;
 }
 
+/** What the page before a call has to say, by the state that shows it. */
+const TROUBLES: Record<string, TroubleKind> = {
+  "no-server": "no_server",
+  "too-many": "too_many",
+  "no-microphone": "noMicrophone",
+  "microphone-off": "microphone",
+};
+
+const BEFORE = ["welcome", "welcome-menu", "welcome-placed", "broken", ...Object.keys(TROUBLES)];
+
+function Fault(): ReactNode {
+  throw new Error("a part of the page that fails");
+}
+
 async function show(): Promise<ReactNode> {
   const query = new URLSearchParams(location.search);
   const name = query.get("state") ?? "";
-  serveMenu();
+  serveMenu(STATES[name]?.house);
   if (name === "welcome-menu") location.hash = "#menu";
   if (name === "welcome" || name === "welcome-menu")
     return <Welcome settings={settings} busy={false} onStart={nothing} />;
-  if (name === "no-server") {
+  if (name === "welcome-placed") {
+    const placed = { ...orders.placed, stage: "accepted" as const };
+    return <Welcome settings={settings} busy={false} placed={placed} onStart={nothing} />;
+  }
+  if (name === "broken") {
+    return (
+      <Boundary>
+        <Fault />
+      </Boundary>
+    );
+  }
+  const kind = TROUBLES[name];
+  if (kind) {
     return (
       <Welcome settings={settings} busy={false} onStart={nothing}>
-        <Trouble kind="no_server">
+        <Trouble kind={kind}>
           <button type="button" className="button">
             {en.trouble.again}
           </button>
@@ -262,7 +423,7 @@ async function show(): Promise<ReactNode> {
   if (!state) {
     return (
       <ul>
-        {["welcome", "welcome-menu", "no-server", ...Object.keys(STATES)].map((each) => (
+        {[...BEFORE, ...Object.keys(STATES)].map((each) => (
           <li key={each}>
             <a href={`?state=${each}`}>{each}</a>
           </li>
@@ -272,7 +433,8 @@ async function show(): Promise<ReactNode> {
   }
   sessionStorage.clear();
   if (state.hash) location.hash = state.hash;
-  const evening = await call(state.order, { agent: state.agent });
+  const evening = await call(state.order, { agent: state.agent, ...state.how });
+  const voice = query.get("voice");
   setTimeout(async () => {
     await state.play(evening);
     // The menu comes a moment later than the rest.
@@ -282,7 +444,14 @@ async function show(): Promise<ReactNode> {
     <PageProvider session={evening.session}>
       <EveningPage
         settings={settings}
-        microphone={query.has("voice") ? microphone : undefined}
+        microphone={
+          voice === null || state.gone || state.unheard ? undefined : (
+            <StoryMicrophone how={voice} />
+          )
+        }
+        gone={state.gone && <MicrophoneGone onAgain={nothing} />}
+        trouble={state.unheard && <Trouble kind="noHearing" soft />}
+        elsewhere={state.elsewhere}
         onNewCall={nothing}
       />
     </PageProvider>
@@ -295,12 +464,13 @@ keepFocus();
 const root = document.getElementById("root");
 if (root) {
   const page = await show();
-  createRoot(root).render(<TextsContext value={texts}>{page}</TextsContext>);
-  if (
-    !location.search.includes("state=") ||
-    /state=(welcome|no-server)\b(?!-menu)/.test(location.search)
-  ) {
-    told("played");
-  }
-  if (location.search.includes("welcome-menu")) setTimeout(() => told("played"), 300);
+  // One state is of a part that fails.
+  createRoot(root, { onCaughtError: nothing }).render(
+    <TextsContext value={texts}>{page}</TextsContext>,
+  );
+  const name = new URLSearchParams(location.search).get("state");
+  if (name === null || name in STATES) {
+    // It tells by itself.
+  } else if (name === "welcome-menu") setTimeout(() => told("played"), 300);
+  else told("played");
 }

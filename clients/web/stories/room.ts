@@ -1,7 +1,7 @@
 /** A made-up agent with a real order and a real menu: for stories and tests. */
 
 import { bellaVista, type Command, type DishView, type Order } from "@bella-vista/client";
-import { AgentSession, type EarlierLine } from "@typed-handoffs/client";
+import { AgentSession, type EarlierLine, type Limits } from "@typed-handoffs/client";
 import { FakeRoom, refused } from "@typed-handoffs/client/testing";
 import type { Session } from "../src/model/page";
 import confirmed from "./fixtures/confirmed.json";
@@ -33,31 +33,58 @@ export async function call(
     agent = order.active_agent ?? "greeter",
     features = [] as readonly string[],
     earlier = null as readonly EarlierLine[] | null,
+    hello = {} as Record<string, unknown>,
+    limits = {} as Partial<Limits>,
   } = {},
 ): Promise<Evening> {
   const room = new FakeRoom<Order, Command>({
     noun: "order",
     state: { ...order, active_agent: agent },
     reduce: reduced,
+    conflicts: (command, other) =>
+      command.op === "change_item" &&
+      other.op === "change_item" &&
+      command.line_id === other.line_id,
     features: ["say", "get_menu", "order.apply", "your_turn_to_speak", "call_ended", ...features],
   });
   room.stateId = order.order_id;
   room.version = order.version;
   room.activeAgent = agent;
   room.earlier = earlier;
-  const session = new AgentSession<Order, Command>(room.transport, bellaVista);
+  room.hello = hello;
+  const session = new AgentSession<Order, Command>(room.transport, bellaVista, { limits });
   room.connection("connected");
   room.join();
   await session.start();
   return { room, session };
 }
 
+/** A dish of the menu. */
+export function dishOf(name: string): DishView | undefined {
+  return menu.sections.flatMap((each) => each.dishes).find((each) => each.name === name);
+}
+
 /** Give the page the menu in place of a page server. */
 export function serveMenu(house: object = {}): void {
   const whole = { ...menu, house: { ...HOUSE, ...house } };
   const real = globalThis.fetch;
-  globalThis.fetch = async (path, init) =>
-    path === "/api/menu" ? new Response(JSON.stringify(whole)) : real(path, init);
+  globalThis.fetch = async (path, init) => {
+    if (path === "/api/menu") return new Response(JSON.stringify(whole));
+    if (path === "/api/order") return orderAnswer();
+    return real(path, init);
+  };
+}
+
+let kept: Order | null = null;
+
+/** Give the page an order in place of a page server. */
+export function serveOrder(order: Order | null): void {
+  kept = order;
+}
+
+function orderAnswer(): Response {
+  if (kept === null) return new Response("{}", { status: 404 });
+  return new Response(JSON.stringify({ version: kept.version, order: kept }));
 }
 
 const HOUSE = {
@@ -65,7 +92,10 @@ const HOUSE = {
   open_now: true,
   paused: false,
   opens_at: null,
+  lead_minutes: { pickup: 20, delivery: 45 },
+  payment_methods: ["cash", "card"],
   tips: [15, 18, 20],
+  tip_base: "subtotal",
 };
 
 /** An order with so many lines, those that it has again and again. */
@@ -104,9 +134,7 @@ function reduced(order: Order, command: Command): Order {
           facts: { name: "Tartufo", near: ["Quattro formaggi"] },
         });
       }
-      const dish = menu.sections
-        .flatMap((each) => each.dishes)
-        .find((each) => each.name === command.name);
+      const dish = dishOf(command.name);
       const sizes = dish?.sizes ?? {};
       const size = command.size ?? dish?.default_size ?? null;
       return summed({
@@ -119,7 +147,10 @@ function reduced(order: Order, command: Command): Order {
             size,
             quantity: command.quantity ?? 1,
             modifications: command.modifications ?? [],
-            parts: [],
+            parts: (command.parts ?? []).map((part) => ({
+              ...{ name: part.name, size: part.size ?? null },
+              modifications: [...(part.modifications ?? [])],
+            })),
             unit_price: (size && sizes[size]) || Object.values(sizes)[0] || 0,
             line_total: 0,
             note: command.note ?? null,
@@ -136,16 +167,43 @@ function reduced(order: Order, command: Command): Order {
       return { ...order, stage: "confirmed" };
     case "place_order":
       return { ...order, stage: "placed" };
+    case "accept_order":
+      return { ...order, stage: "accepted" };
+    case "start_preparing":
+      return { ...order, stage: "preparing" };
+    case "mark_ready":
+      return { ...order, stage: "ready" };
+    case "complete_order":
+      return { ...order, stage: "completed" };
+    case "refuse_order":
+      return { ...order, stage: "failed", ended_reason: command.reason };
     case "reopen_order":
       return { ...order, stage: "open" };
     case "add_allergy":
       return { ...order, allergies: [...order.allergies, command.name] };
+    case "remove_allergy":
+      return { ...order, allergies: order.allergies.filter((one) => one !== command.name) };
     case "give_feedback":
       return {
         ...order,
         feedback_rating: command.rating ?? order.feedback_rating,
         feedback_comment: command.comment ?? order.feedback_comment,
       };
+    case "add_note": {
+      const { title, content } = command;
+      const note = { id: `N${order.notes.length + 1}`, title, content };
+      return { ...order, notes: [...order.notes, { ...note, created_at: "", updated_at: "" }] };
+    }
+    case "remove_note":
+      return { ...order, notes: order.notes.filter((note) => note.id !== command.note_id) };
+    case "apply_coupon":
+      if (command.code !== "WELCOME10") {
+        const why = command.code === "SUMMER26" ? "expired" : "unknown";
+        throw refused(4022, "refused", { reason: "coupon_not_valid", facts: { why } });
+      }
+      return { ...order, coupons: [...order.coupons, command.code] };
+    case "remove_coupon":
+      return { ...order, coupons: order.coupons.filter((code) => code !== command.code) };
     case "call_person":
       return { ...order, person_wanted: true };
     default:

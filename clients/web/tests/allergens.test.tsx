@@ -3,16 +3,21 @@
 import { readFileSync } from "node:fs";
 import type { DishView } from "@bella-vista/client";
 import { cleanup, render, screen } from "@testing-library/react";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { PageProvider } from "../src/model/page";
 import { factsText } from "../src/parts/menu";
 import { Sheet } from "../src/parts/sheet";
 import { Ticket } from "../src/parts/ticket";
 import { languages, type Texts, TextsContext } from "../src/texts";
 import menu from "../stories/fixtures/menu.json";
-import { call, orders } from "../stories/room";
+import { call, dishOf, orders } from "../stories/room";
+import { standIn } from "./jsdom";
 
-afterEach(cleanup);
+beforeEach(standIn);
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
 
 const german = languages.de as Texts;
 const english = languages.en as Texts;
@@ -62,7 +67,7 @@ test("the sheet says in German what a dish holds as chosen, and what of it was t
   render(
     <TextsContext value={german}>
       <PageProvider session={session}>
-        <Sheet dish={dish} section="" order={order} back={() => {}} />
+        <Sheet dish={dish} section="" find={dishOf} order={order} back={() => {}} />
       </PageProvider>
     </TextsContext>,
   );

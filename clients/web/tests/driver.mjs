@@ -20,7 +20,6 @@ const FLAGS = [
   "--no-first-run",
   "--use-fake-ui-for-media-stream",
   "--use-fake-device-for-media-stream",
-  "--autoplay-policy=no-user-gesture-required",
   "--allow-loopback-in-peer-connection",
 ];
 const [, , executablePath, limit, ...flags] = process.argv;
@@ -67,7 +66,7 @@ const methods = {
     found(page, role, name, within).check({ force: true }),
   fill: ({ page, label, text }) => on(page).getByLabel(label, { exact: true }).fill(text),
   select: ({ page, label, value }) =>
-    on(page).getByLabel(label, { exact: true }).selectOption(value),
+    on(page).getByRole("combobox", { name: label, exact: true }).selectOption(value),
   /** Press a button and keep it pressed, until `release`. */
   async hold({ page, name }) {
     await found(page, "button", name).hover();
@@ -105,6 +104,19 @@ const methods = {
     on(page)
       .waitForFunction(expression)
       .then(() => null),
+  /** Wait until something holds; this, unlike all else here, is no gesture for the browser. */
+  look: ({ page, expression }) => looked(page, expression).then(() => null),
+  /** Press something as a hand does: the press alone is a gesture. */
+  async tap({ page, selector }) {
+    const [x, y] = await looked(
+      page,
+      `(() => {
+        const found = document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect();
+        return found && [found.x + found.width / 2, found.y + found.height / 2];
+      })()`,
+    );
+    await on(page).mouse.click(x, y);
+  },
   async shot({ page, path, whole = false }) {
     await on(page).screenshot({ path, fullPage: whole });
   },
@@ -144,6 +156,7 @@ function giveVoiceAndEars() {
   const samples = new Float32Array(ears.fftSize);
   const followed = new WeakSet();
   navigator.mediaDevices.getUserMedia = async () => {
+    void context.resume(); // it may run once the guest has pressed something
     const microphone = new MediaStreamAudioDestinationNode(context, { channelCount: 1 });
     mouth.connect(microphone);
     return microphone.stream;
@@ -159,6 +172,7 @@ function giveVoiceAndEars() {
     },
     /** The effective level of what the page plays now; 1 is the loudest sound there is. */
     loudness() {
+      void context.resume();
       for (const { srcObject, paused, muted, volume } of document.querySelectorAll("audio")) {
         if (!srcObject || paused || muted || volume === 0 || followed.has(srcObject)) continue;
         followed.add(srcObject);
@@ -174,6 +188,29 @@ function on(name) {
   const page = pages.get(name);
   if (!page) throw new Error(`there is no page ${name}`);
   return page;
+}
+
+/** The value of an expression once there is one; playwright's own evaluation would count as a gesture. */
+async function looked(name, expression) {
+  const debug = await on(name).context().newCDPSession(on(name));
+  const late = new Promise((_, reject) => {
+    setTimeout(() => reject(new Error(`not so in time: ${expression}`)), Number(limit)).unref();
+  });
+  const seen = debug.send("Runtime.evaluate", {
+    awaitPromise: true,
+    returnByValue: true,
+    expression: `new Promise((done) => {
+      const look = () => {
+        const value = ${expression};
+        if (value) done(value);
+        else requestAnimationFrame(look);
+      };
+      look();
+    })`,
+  });
+  const { result } = await Promise.race([seen, late]);
+  await debug.detach();
+  return result.value;
 }
 
 function found(page, role, name, within) {

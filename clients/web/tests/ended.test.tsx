@@ -1,25 +1,12 @@
 // @vitest-environment jsdom
 
-import { act, cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { PageProvider } from "../src/model/page";
-import { EveningPage } from "../src/parts/evening";
-import { call, orders, serveMenu } from "../stories/room";
+import { orders } from "../stories/room";
+import { standIn } from "./jsdom";
+import { openPage } from "./whole-page";
 
-beforeEach(() => {
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      disconnect() {}
-    },
-  );
-  vi.stubGlobal("fetch", fetch);
-  vi.stubGlobal("matchMedia", () => ({
-    ...{ matches: false, addEventListener() {}, removeEventListener() {} },
-  }));
-  Element.prototype.scrollIntoView = () => {};
-});
+beforeEach(standIn);
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
@@ -27,14 +14,7 @@ afterEach(() => {
 });
 
 async function page(hash: string) {
-  serveMenu();
-  location.hash = hash;
-  const { room, session } = await call(orders.ordering);
-  render(
-    <PageProvider session={session}>
-      <EveningPage settings={null} onNewCall={() => {}} />
-    </PageProvider>,
-  );
+  const { room, session } = await openPage(orders.ordering, { hash });
   return { apply: vi.spyOn(session, "apply"), end: () => act(() => room.endCall("agent_ended")) };
 }
 

@@ -120,3 +120,22 @@ test("what was said on another device stands there, and its handoffs are no news
   expect(scenes(evening)[2]).toBe("greeter -> order_taker");
   expect(evening.getCourse().handoff).toBeNull();
 });
+
+test("an agent that is left from the call before makes no handoff", async () => {
+  const { session } = await call(orders.empty, { agent: "greeter" });
+  const begun = session.getSnapshot();
+  let now: typeof begun = { ...begun, confirmed: null, activeAgent: "feedback" };
+  let tell = () => {};
+  const subscribe = (listener: () => void) => {
+    tell = listener;
+    return () => {};
+  };
+  const evening = new Evening({ getSnapshot: () => now, subscribe });
+  const handoffs = [{ confirmed: null }, {}, { activeAgent: "order_taker" }].map((news) => {
+    now = { ...begun, ...news };
+    tell();
+    return evening.getCourse().handoff;
+  });
+
+  expect(handoffs).toEqual([null, null, { from: "greeter", to: "order_taker" }]);
+});

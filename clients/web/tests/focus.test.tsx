@@ -2,15 +2,18 @@
 
 import type { DishView } from "@bella-vista/client";
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { PageProvider } from "../src/model/page";
 import { Sheet } from "../src/parts/sheet";
 import { Ticket } from "../src/parts/ticket";
 import menu from "../stories/fixtures/menu.json";
-import { call, orders } from "../stories/room";
+import { call, dishOf, orders } from "../stories/room";
+import { standIn } from "./jsdom";
 
+beforeEach(standIn);
 afterEach(() => {
   cleanup();
+  vi.unstubAllGlobals();
   vi.restoreAllMocks();
 });
 
@@ -25,7 +28,13 @@ test("a browser whose focus() returns a promise opens and closes what takes the 
   const dish = section?.dishes[0] as unknown as DishView;
   render(
     <PageProvider session={session}>
-      <Sheet dish={dish} section={section?.name ?? ""} order={orders.empty} back={() => {}} />
+      <Sheet
+        dish={dish}
+        section={section?.name ?? ""}
+        find={dishOf}
+        order={orders.empty}
+        back={() => {}}
+      />
       <Ticket />
     </PageProvider>,
   );

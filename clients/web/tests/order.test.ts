@@ -51,6 +51,16 @@ describe("what happened to the order", () => {
   test("the size of a dish with one size is not said", () => {
     expect(details({ size: "regular", modifications: [], parts: [] })).toBe("");
   });
+
+  test("dishes of a combo that are the same stand once, with their number", () => {
+    const cola = { name: "Cola", size: "can", modifications: [] };
+    const pizza = { name: "Margherita", size: "small", modifications: ["no basil"] };
+    const parts = [pizza, cola, { ...pizza, modifications: [] }, cola, cola];
+
+    expect(details({ size: null, modifications: [], parts })).toBe(
+      "Small Margherita no basil, 3 × can Cola, small Margherita",
+    );
+  });
 });
 
 describe("times, money and names", () => {

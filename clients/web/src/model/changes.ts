@@ -2,7 +2,7 @@
 
 import type { Order, OrderItem } from "@bella-vista/client";
 import type { Texts } from "../texts";
-import { capital } from "./words";
+import { allergenText, capital } from "./words";
 
 /** One thing that happened, in no language; `off` when it left the ticket. */
 export interface Happened {
@@ -25,11 +25,14 @@ export interface Happened {
   details?: string;
 }
 
-/** A line's size, modifications and parts, as they stand below its name. */
+/** A line's size, modifications and parts, as they stand below its name; parts that are the same stand once. */
 export function details(item: Pick<OrderItem, "size" | "modifications" | "parts">): string {
-  const parts = item.parts.map((part) =>
-    [...sized(part.size), part.name, ...part.modifications].join(" "),
-  );
+  const counts = new Map<string, number>();
+  for (const part of item.parts) {
+    const one = [...sized(part.size), part.name, ...part.modifications].join(" ");
+    counts.set(one, (counts.get(one) ?? 0) + 1);
+  }
+  const parts = [...counts].map(([one, count]) => (count > 1 ? `${count} × ${one}` : one));
   return capital([...sized(item.size), ...item.modifications, ...parts].join(", "));
 }
 
@@ -51,6 +54,9 @@ export function happened(before: Order, after: Order): Happened[] {
     told.push({ what: "item", off: true, word: gone.name, count: gone.quantity });
   }
   for (const word of added(before.allergies, after.allergies)) told.push({ what: "allergy", word });
+  for (const word of added(after.allergies, before.allergies)) {
+    told.push({ what: "allergy", off: true, word });
+  }
   const way = after.fulfilment?.kind;
   if (way && way !== before.fulfilment?.kind) told.push({ what: "way", word: way });
   if (after.customer_name && after.customer_name !== before.customer_name) {
@@ -94,7 +100,7 @@ export function inWords(one: Happened, texts: Texts): readonly [string, string, 
       return ["", `${one.count} × ${word}`, after];
     }
     case "allergy":
-      return [words.allergy, word, ""];
+      return [words.allergy, allergenText([word], texts.card.allergens), ""];
     case "way":
       return ["", word === "delivery" ? words.delivery : words.pickup, ""];
     case "name":

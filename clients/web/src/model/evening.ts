@@ -82,7 +82,8 @@ export class Evening {
     let { told } = this.#course;
 
     const orderId = now.confirmed?.order_id ?? null;
-    if (orderId !== null && orderId !== this.#orderId) {
+    const begins = orderId !== null && orderId !== this.#orderId;
+    if (begins) {
       // The first order brings back the notes that a reload lost.
       if (this.#orderId === null) this.#notes = remembered(orderId);
       this.#orderId = orderId;
@@ -107,12 +108,14 @@ export class Evening {
     this.#active = now.activeAgent;
 
     const same = this.#lines === lines && this.#notes === notes && this.#active === active;
-    if (same && told === this.#course.told) return;
+    if (same && told === this.#course.told && !begins) return;
     let { handoff } = this.#course;
-    const from = this.#agent;
+    // Before the first order only an agent of the guest's last call can have been there: that is no handoff.
+    const from = begins ? null : this.#agent;
     const scenes = this.#scenes();
-    if (from !== null && this.#agent !== null && from !== this.#agent) {
-      handoff = { from, to: this.#agent };
+    const to = this.#agent;
+    if (this.#orderId !== null && from !== null && to !== null && from !== to) {
+      handoff = { from, to };
       clearTimeout(this.#timer);
       this.#timer = setTimeout(
         () => this.#show({ ...this.#course, handoff: null }),

@@ -24,14 +24,26 @@ export interface MenuState {
   read: () => void;
 }
 
-/** What is taken for true of a house whose server does not tell. */
-const USUAL = {
+/** What is taken for true of a house whose server does not tell, or as long as it is not read. */
+export const USUAL: Pick<
+  House,
+  | ("currency" | "open_now" | "paused" | "opens_at")
+  | ("lead_minutes" | "payment_methods" | "tips" | "tip_base")
+> = {
   currency: "USD",
   open_now: true,
   paused: false,
   opens_at: null,
+  lead_minutes: { pickup: 20, delivery: 45 },
+  payment_methods: ["cash", "card"],
   tips: [15, 18, 20],
-} satisfies Partial<House>;
+  tip_base: "subtotal",
+};
+
+/** How the house hands over its food. */
+export function servicesOf({ lead_minutes }: Pick<House, "lead_minutes">) {
+  return (["pickup", "delivery"] as const).filter((kind) => lead_minutes[kind] !== null);
+}
 
 /** Whether staff have paused orders, or the house is closed. */
 export function takesNoOrders(house: House): boolean {
@@ -146,19 +158,53 @@ export type Amounts = Record<string, "no" | "light" | "extra">;
 /** Where a choice lies, or how often it is taken. */
 export type Taken = Record<string, Record<string, "all" | "half" | "other half" | number>>;
 
+/** A dish of a combo, as it is chosen. */
+export interface ChosenPart {
+  name: string;
+  chosen: Chosen;
+}
+
+/** The dish of a name, for the parts of a combo. */
+export type FindDish = (name: string) => Dish | undefined;
+
+const noOther: FindDish = () => undefined;
+
 export interface Chosen {
   size: string;
   amounts: Amounts;
   taken: Taken;
-  parts: readonly (readonly string[])[];
+  parts: readonly (readonly ChosenPart[])[];
   quantity: number;
   note: string;
   /** Words of the line that the sheet has no control for. They stay as they are. */
   others: readonly string[];
 }
 
+const NOTHING_CHOSEN: Chosen = {
+  ...{ size: "", amounts: {}, taken: {}, parts: [], quantity: 1, note: "", others: [] },
+};
+
+/** The size of a dish that a combo's price covers, by the server's rule: the default one, or else the cheapest. */
+export function coveredSize(dish: Dish): string {
+  const sizes = Object.entries(dish.sizes);
+  const cheapest = sizes.reduce((least, each) => (each[1] < least[1] ? each : least));
+  return dish.default_size ?? cheapest[0];
+}
+
+/** The choices that a dish of a combo starts with. */
+export function firstPart(name: string, find: FindDish): ChosenPart {
+  const dish = find(name);
+  if (!dish) return { name, chosen: NOTHING_CHOSEN };
+  return { name, chosen: { ...firstChoice(dish, find), size: coveredSize(dish) } };
+}
+
+/** Whether anything can be chosen of a dish that stands in a combo. */
+export function hasChoices(dish: Dish): boolean {
+  return Object.keys(dish.sizes).length > 1 || dish.with.length > 0 || dish.options.length > 0;
+}
+
 /** The choices that a dish starts with. */
-export function firstChoice(dish: Dish): Chosen {
+export function firstChoice(dish: Dish, find: FindDish = noOther): Chosen {
   const sizes = Object.keys(dish.sizes);
   const taken: Taken = {};
   for (const option of dish.options) {
@@ -168,9 +214,10 @@ export function firstChoice(dish: Dish): Chosen {
     size: dish.default_size ?? (sizes.length === 1 ? (sizes[0] ?? "") : ""),
     amounts: {},
     taken,
-    parts: dish.parts.map((part) =>
-      Array.from({ length: part.choose }, () => part.dishes[0] ?? ""),
-    ),
+    parts: dish.parts.map((part) => {
+      const there = part.dishes.find((name) => find(name)?.available) ?? part.dishes[0] ?? "";
+      return Array.from({ length: part.choose }, () => firstPart(there, find));
+    }),
     quantity: 1,
     note: "",
     others: [],
@@ -199,10 +246,11 @@ export function modificationsOf(dish: Dish, chosen: Chosen): string[] {
 export function choiceOf(
   dish: Dish,
   line: Pick<OrderItem, "size" | "quantity" | "note" | "modifications" | "parts">,
+  find = noOther,
 ): Chosen {
-  const chosen = firstChoice(dish);
-  const names = line.parts.map((part) => part.name); // in the order of the combo's parts
-  chosen.parts = chosen.parts.map((part) => part.map((first) => names.shift() ?? first));
+  const chosen = firstChoice(dish, find);
+  const parts = line.parts.map((part) => partOf(part, find)); // in the order of the combo's parts
+  chosen.parts = chosen.parts.map((part) => part.map((first) => parts.shift() ?? first));
   chosen.size = line.size ?? chosen.size;
   chosen.quantity = line.quantity;
   chosen.note = line.note ?? "";
@@ -239,11 +287,60 @@ export function choiceOf(
   return { ...chosen, others };
 }
 
+/** A dish of a combo that is on the ticket. */
+function partOf(part: OrderItem["parts"][number], find: FindDish): ChosenPart {
+  const { name, size, modifications } = part;
+  const dish = find(name);
+  if (!dish)
+    return { name, chosen: { ...NOTHING_CHOSEN, size: size ?? "", others: modifications } };
+  const line = {
+    size: size ?? coveredSize(dish),
+    modifications,
+    parts: [],
+    quantity: 1,
+    note: null,
+  };
+  return { name, chosen: choiceOf(dish, line, find) };
+}
+
+/** The dishes of a combo as a command names them. */
+export function partsOf(chosen: Chosen, find: FindDish) {
+  return chosen.parts.flat().map(({ name, chosen: of }) => {
+    const dish = find(name);
+    const modifications = dish ? modificationsOf(dish, of) : [...of.others];
+    const sized = dish ? Object.keys(dish.sizes).length > 1 : of.size !== "";
+    return {
+      name,
+      ...(sized ? { size: of.size } : {}),
+      ...(modifications.length > 0 ? { modifications } : {}),
+    };
+  });
+}
+
+/** What a dish of a combo adds to the combo's price, null where only the server can tell it. */
+function surcharge({ name, chosen }: ChosenPart, find: FindDish): number | null {
+  const dish = find(name);
+  const price = dish ? estimate(dish, chosen, find) : null;
+  if (!dish || price === null) return null;
+  const base = dish.sizes[chosen.size] ?? 0;
+  return price - base + dearer(dish, chosen.size);
+}
+
+/** What a size of a dish adds to the price of a combo; a cheaper one takes nothing off. */
+export function dearer(dish: Dish, size: string): number {
+  return Math.max(0, (dish.sizes[size] ?? 0) - (dish.sizes[coveredSize(dish)] ?? 0));
+}
+
 /** The price of one by the menu, null where only the server can tell it; it computes the price again. */
-export function estimate(dish: Dish, chosen: Chosen): number | null {
+export function estimate(dish: Dish, chosen: Chosen, find: FindDish = noOther): number | null {
   const base = dish.sizes[chosen.size];
   if (base === undefined || chosen.others.length > 0) return null;
   let sum = base;
+  for (const part of chosen.parts.flat()) {
+    const more = surcharge(part, find);
+    if (more === null) return null;
+    sum += more;
+  }
   for (const [name, amount] of Object.entries(chosen.amounts)) {
     if (amount === "extra") sum += dish.extra[name]?.[chosen.size] ?? 0;
   }
@@ -258,8 +355,12 @@ export function estimate(dish: Dish, chosen: Chosen): number | null {
 }
 
 /** The allergens of a dish with its present choices. */
-export function allergensOf(dish: Dish, chosen: Chosen): string[] {
+export function allergensOf(dish: Dish, chosen: Chosen, find: FindDish = noOther): string[] {
   const all = new Set(dish.allergens);
+  for (const part of chosen.parts.flat()) {
+    const other = find(part.name);
+    for (const allergen of other ? allergensOf(other, part.chosen, find) : []) all.add(allergen);
+  }
   for (const option of dish.options) {
     for (const name of Object.keys(chosen.taken[option.name] ?? {})) {
       const choice = option.choices.find((each) => each.name === name);
@@ -269,12 +370,17 @@ export function allergensOf(dish: Dish, chosen: Chosen): string[] {
   return [...all];
 }
 
-/** The first group that has too few choices, or null. */
-export function missing(dish: Dish, chosen: Chosen): string | null {
+/** The first group that has too few choices, or null; of a dish in a combo with its name. */
+export function missing(dish: Dish, chosen: Chosen, find: FindDish = noOther): string | null {
   if (dish.sizes[chosen.size] === undefined) return "size";
   for (const option of dish.options) {
     const count = Object.keys(chosen.taken[option.name] ?? {}).length;
     if (count < option.min) return option.name;
+  }
+  for (const part of chosen.parts.flat()) {
+    const other = find(part.name);
+    const lacks = other ? missing(other, part.chosen, find) : null;
+    if (lacks !== null) return `${part.name}, ${lacks}`;
   }
   return null;
 }

@@ -14,6 +14,9 @@ import {
   useSyncExternalStore,
 } from "react";
 import { type Course, Evening } from "./evening";
+import { keepPlaced, usePlacedOrder } from "./last";
+import { USUAL } from "./menu";
+import { isPlaced } from "./order";
 
 export type Session = AgentSession<Order, Command>;
 
@@ -66,9 +69,31 @@ export function PageProvider({ session, children }: { session: Session; children
   );
   return (
     <AgentSessionProvider session={session}>
-      {value && <Context.Provider value={value}>{children}</Context.Provider>}
+      <NowProvider>
+        {value && <Context.Provider value={value}>{children}</Context.Provider>}
+      </NowProvider>
     </AgentSessionProvider>
   );
+}
+
+const NowContext = createContext<Snapshot<Order> | null>(null);
+
+/** After the call the order goes on: the page server tells what staff do with it. */
+function NowProvider({ children }: { children: ReactNode }) {
+  const now = useSnapshot<Order>();
+  const { confirmed } = now;
+  const placed = confirmed && isPlaced(confirmed) ? confirmed.order_id : null;
+  useEffect(() => {
+    if (placed !== null) keepPlaced(placed);
+  }, [placed]);
+  const last = usePlacedOrder(now.status === "ended");
+  const newer =
+    last !== null && last.order_id === confirmed?.order_id && last.version > confirmed.version;
+  const value = useMemo(
+    () => (newer ? { ...now, state: last, confirmed: last } : now),
+    [now, last, newer],
+  );
+  return <NowContext value={value}>{children}</NowContext>;
 }
 
 export function usePage(): PageContext {
@@ -77,9 +102,18 @@ export function usePage(): PageContext {
   return page;
 }
 
+/** The house of the menu that was read last. */
+export const HouseContext = createContext(USUAL);
+
+export function useHouse(): typeof USUAL {
+  return useContext(HouseContext);
+}
+
 /** Everything that is known about the call. */
 export function useNow(): Snapshot<Order> {
-  return useSnapshot<Order>();
+  const now = useContext(NowContext);
+  if (!now) throw new Error("useNow needs a PageProvider");
+  return now;
 }
 
 export function useCourse(): Course {

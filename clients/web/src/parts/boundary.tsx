@@ -18,13 +18,15 @@ export class Boundary extends Component<{ children: ReactNode }, { broken: boole
 function Broken() {
   const words = useTexts().trouble;
   return (
-    <main className="note" role="alert">
-      <h1>{words.broken.title}</h1>
-      <p>{words.broken.text}</p>
-      <div className="row">
-        <button type="button" className="button main" onClick={() => location.reload()}>
-          {words.reload}
-        </button>
+    <main>
+      <div className="note" role="alert">
+        <h1>{words.broken.title}</h1>
+        <p>{words.broken.text}</p>
+        <div className="row">
+          <button type="button" className="button main" onClick={() => location.reload()}>
+            {words.reload}
+          </button>
+        </div>
       </div>
     </main>
   );

@@ -2,8 +2,9 @@
 
 import type { Order } from "@bella-vista/client";
 import type { Snapshot, Turn } from "@typed-handoffs/client";
-import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { useNow, usePage } from "../model/page";
+import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
+import { useReservedHeight } from "../model/hooks";
+import { useHouse, useNow, usePage } from "../model/page";
 import { capital } from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { theAgent } from "./agents";
@@ -44,10 +45,13 @@ export function moodOf(now: Snapshot<Order>): Mood {
 export function Dock({
   slim = false,
   microphone,
+  gone,
   onNewOrder,
 }: {
   slim?: boolean;
   microphone?: ReactNode;
+  /** Stands in the microphone's place when it is gone. */
+  gone?: ReactNode;
   onNewOrder: () => void;
 }) {
   const texts = useTexts();
@@ -56,7 +60,7 @@ export function Dock({
   const [heading, hint] = headingOf(mood, now, texts, microphone !== undefined);
   const newest = now.lines.findLast((line) => line.speaker === "agent" && line.final);
   const title = useId();
-  const dock = useReservedHeight();
+  const dock = useReservedHeight("--dock-height");
   return (
     <section
       ref={dock}
@@ -80,7 +84,7 @@ export function Dock({
         </div>
       </div>
       {mood === "yours" && now.turn && <QuickAnswers turn={now.turn} />}
-      {microphone && mood !== "over" && mood !== "failed" && microphone}
+      {mood !== "over" && mood !== "failed" && (microphone ?? gone)}
       {mood === "over" || mood === "failed" ? (
         <div className="row">
           <button type="button" className="button" onClick={onNewOrder}>
@@ -141,13 +145,20 @@ function Bars({ still }: { still: boolean }) {
 
 interface Answer {
   label: string;
+  /** The language of the label, where it is the agent's or the menu's. */
+  lang?: "en";
   /** The whole name, where the label is short. */
   name?: string;
   says: string;
 }
 
 /** The words that a tapped answer says. Agents speak English in every language of the page. */
-function answersFor(turn: Turn, order: Order | null, texts: Texts): Answer[] {
+function answersFor(
+  turn: Turn,
+  order: Order | null,
+  tips: readonly number[],
+  texts: Texts,
+): Answer[] {
   switch (turn.expects) {
     case "yes_no":
       return [
@@ -155,7 +166,7 @@ function answersFor(turn: Turn, order: Order | null, texts: Texts): Answer[] {
         { label: texts.dock.no, says: "No" },
       ];
     case "choice":
-      return (turn.choices ?? []).map((choice) => ({ label: capital(choice), says: choice }));
+      return choicesOf(turn, texts);
     case "rating":
       return [1, 2, 3, 4, 5].map((count) => ({
         label: `${count}`,
@@ -166,30 +177,41 @@ function answersFor(turn: Turn, order: Order | null, texts: Texts): Answer[] {
       if (order && order.tip_percentage === null) {
         return [
           { label: texts.dock.noTip, says: "No tip" },
-          ...[15, 18, 20].map((percent) => ({ label: `${percent} %`, says: `${percent} percent` })),
+          ...tips.map((percent) => ({ label: `${percent} %`, says: `${percent} percent` })),
         ];
       }
       return [];
     default:
-      return (turn.choices ?? []).map((choice) => ({ label: capital(choice), says: choice }));
+      return choicesOf(turn, texts);
   }
+}
+
+function choicesOf(turn: Turn, texts: Texts): Answer[] {
+  return (turn.choices ?? []).map((choice) => {
+    const known = texts.dock.choices[choice.toLowerCase()];
+    return known
+      ? { label: known, says: choice }
+      : { label: capital(choice), lang: "en", says: choice };
+  });
 }
 
 function QuickAnswers({ turn }: { turn: Turn }) {
   const texts = useTexts();
   const { session } = usePage();
   const order = useNow().state;
-  const answers = answersFor(turn, order, texts);
+  const { tips } = useHouse();
+  const answers = answersFor(turn, order, tips, texts);
   if (answers.length === 0) return null;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
     <div className={`answers ${turn.expects}`} role="group" aria-label={texts.dock.answers}>
-      {answers.map(({ label, name, says }) => (
+      {answers.map(({ label, lang, name, says }) => (
         <button
           key={says}
           type="button"
           className="button"
           aria-label={name}
+          lang={lang}
           onClick={() => void session.say(says).catch(() => {})}
         >
           {label}
@@ -276,19 +298,4 @@ function Typing({ turn, voice }: { turn: Turn | null; voice: boolean }) {
       </button>
     </form>
   );
-}
-
-/** Tells the style sheet how high the dock is, so that nothing stays hidden below it. */
-function useReservedHeight() {
-  const dock = useRef<HTMLElement>(null);
-  useEffect(() => {
-    const element = dock.current;
-    if (!element) return;
-    const watch = new ResizeObserver(() => {
-      document.documentElement.style.setProperty("--dock-height", `${element.offsetHeight}px`);
-    });
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, []);
-  return dock;
 }

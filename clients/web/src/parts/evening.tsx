@@ -3,18 +3,19 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { announced } from "../model/changes";
 import { addressOf, type Place, useMedia, usePlace } from "../model/hooks";
-import { type MenuState, useMenu } from "../model/menu";
-import { isPlaced } from "../model/order";
-import { useCourse, useNow, usePage } from "../model/page";
+import { type FindDish, type MenuState, USUAL, useMenu } from "../model/menu";
+import { cameToNothing, isPlaced } from "../model/order";
+import { HouseContext, useCourse, useNow, usePage } from "../model/page";
 import { useTexts } from "../texts";
 import { Agents } from "./agents";
 import { Dock } from "./dock";
+import { Feedback } from "./feedback";
 import { Front } from "./front";
 import { LastOrder } from "./last-order";
 import { Adding, type Browsing, Menu, NOTHING_BROWSED } from "./menu";
 import { Payment } from "./payment";
 import { Person } from "./person";
-import { Feedback, Placed } from "./placed";
+import { Nothing, Placed, StageAnnouncer } from "./placed";
 import { Recording } from "./recording";
 import { Script } from "./script";
 import { Sheet } from "./sheet";
@@ -25,6 +26,7 @@ import "../styles/table.css";
 export function EveningPage({
   settings,
   microphone,
+  gone,
   trouble,
   elsewhere = false,
   onTryNow,
@@ -33,6 +35,8 @@ export function EveningPage({
   settings: ReactNode;
   /** The dock's microphone, where the agent can hear. */
   microphone?: ReactNode;
+  /** Stands in its place when it is gone. */
+  gone?: ReactNode;
   /** Shown if the microphone cannot be used. */
   trouble?: ReactNode;
   /** The same guest has joined from another tab or device. */
@@ -55,9 +59,10 @@ export function EveningPage({
   // A refusal belongs to the place it was made at.
   // biome-ignore lint/correctness/useExhaustiveDependencies: going elsewhere is the reason
   useEffect(forget, [place, forget]);
+  const talk = useFocusOfTalk(place);
 
   return (
-    <>
+    <HouseContext value={house ?? USUAL}>
       <a className="skip" href="#dock">
         {texts.skip}
       </a>
@@ -68,22 +73,27 @@ export function EveningPage({
       <Banner onTryNow={onTryNow} />
       <div className="table">
         {place.at === "talk" ? (
-          <main className="talk" id="talk">
-            <h1 className="unseen">{texts.script.title}</h1>
+          <main ref={talk} className="talk" id="talk" tabIndex={-1} aria-labelledby="talk-title">
+            <h1 className="unseen" id="talk-title">
+              {texts.script.title}
+            </h1>
             <Agents />
             <CallTrouble elsewhere={elsewhere} onAgain={onNewCall} />
             {trouble}
             <Recording />
             <Closed house={house} />
             {order && isPlaced(order) && <Placed order={order} />}
+            {order && cameToNothing(order) && (
+              <div className="note">
+                <Nothing order={order} />
+              </div>
+            )}
             <Script brief={order !== null && isPlaced(order)} />
             {!over && (order?.stage === "review" || order?.stage === "confirmed") && (
-              <Payment order={order} tips={house?.tips} />
+              <Payment order={order} />
             )}
             {order && isPlaced(order) && <Feedback order={order} over={over} />}
-            {!over && order?.stage === "open" && order.item_count === 0 && (
-              <LastOrder hello={now.hello} />
-            )}
+            {!over && order?.stage === "open" && <LastOrder hello={now.hello} order={order} />}
           </main>
         ) : (
           <main className="card" id="menu">
@@ -97,12 +107,28 @@ export function EveningPage({
             />
           </main>
         )}
-        <Dock slim={phone && place.at !== "talk"} microphone={microphone} onNewOrder={onNewCall} />
+        <Dock
+          slim={phone && place.at !== "talk"}
+          microphone={microphone}
+          gone={gone}
+          onNewOrder={onNewCall}
+        />
         <Ticket />
       </div>
       <Announcer />
-    </>
+      <StageAnnouncer order={now.confirmed} />
+    </HouseContext>
   );
+}
+
+/** Moves the focus with the link to the talk, which comes after the link is followed: the newest line is shown there. */
+function useFocusOfTalk(place: Place) {
+  const talk = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const followed = document.activeElement?.getAttribute("href") === addressOf(place);
+    if (followed) talk.current?.focus({ preventScroll: true });
+  }, [place]);
+  return talk;
 }
 
 /** The menu, or one dish's sheet in its place. */
@@ -126,6 +152,8 @@ function Card({
   const line =
     place.at === "line" ? order?.order_items.find((item) => item.id === place.id) : undefined;
   const wanted = place.at === "dish" ? place.name : line?.name;
+  const find: FindDish = (name) =>
+    menu.menu?.sections.flatMap((section) => section.dishes).find((dish) => dish.name === name);
   const found = menu.menu?.sections
     .map((section) => ({ section, dish: section.dishes.find((dish) => dish.name === wanted) }))
     .find(({ dish }) => dish !== undefined);
@@ -151,6 +179,7 @@ function Card({
       key={`${dish.name} ${line?.id}`}
       dish={dish}
       section={section.name}
+      find={find}
       order={order}
       line={line}
       over={over}

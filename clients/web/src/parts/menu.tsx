@@ -1,7 +1,7 @@
 /** The menu: browse, search, add. What has to be chosen opens the dish's sheet. */
 
 import type { DishView as Dish, Order } from "@bella-vista/client";
-import { type ReactNode, useDeferredValue, useEffect, useId } from "react";
+import { Fragment, type ReactNode, useDeferredValue, useId, useLayoutEffect } from "react";
 import { addressOf } from "../model/hooks";
 import { isSimple, type MenuState, matches, meets, type Section } from "../model/menu";
 import { canOrder } from "../model/order";
@@ -50,8 +50,8 @@ export function Menu({
   const Title = below ? "h2" : "h1";
   const sections = menu?.sections ?? [];
   const current = sections.find((each) => each.name === section) ?? sections[0];
-  // Coming back from a sheet, the dish it was opened from gets the focus again.
-  useEffect(() => {
+  // Coming back from a sheet, the dish it was opened from gets the focus again, before anything is painted without one.
+  useLayoutEffect(() => {
     if (opened) document.getElementById(dishId(opened))?.focus();
   }, [opened]);
 
@@ -199,7 +199,9 @@ function DishOf({
       <div>
         <Title lang="en">{dish.name}</Title>
         {dish.description && <p lang="en">{dish.description}</p>}
-        <p className="price">{priceText(dish, currency)}</p>
+        <p className="price">
+          <Prices dish={dish} currency={currency} />
+        </p>
         <p className="fine">{factsText(dish, texts)}</p>
         {met.length > 0 && <p className="met">{words.meets(allergenText(met, words.allergens))}</p>}
         {dish.served.length > 0 && <p className="fine">{servedText(dish.served, texts)}</p>}
@@ -257,10 +259,16 @@ function wordsOf(description: string | null): string[] {
   return description ? description.toLowerCase().split(/[.,]\s*|\band\b/) : [];
 }
 
-function priceText(dish: Dish, currency: string): string {
+/** The price, or that of each size; sizes stay as on the menu. */
+function Prices({ dish, currency }: { dish: Dish; currency: string }) {
   const sizes = Object.entries(dish.sizes);
   if (sizes.length === 1) return money(sizes[0]?.[1] ?? 0, currency);
-  return sizes.map(([size, price]) => `${size} ${money(price, currency)}`).join(", ");
+  return sizes.map(([size, price], place) => (
+    <Fragment key={size}>
+      {place > 0 && ", "}
+      <span lang="en">{size}</span> {money(price, currency)}
+    </Fragment>
+  ));
 }
 
 export function factsText(dish: Dish, texts: Texts): string {

@@ -3,25 +3,26 @@
 import type { Order } from "@bella-vista/client";
 import { type FormEvent, useId, useState } from "react";
 import { handover } from "../model/order";
-import { usePage } from "../model/page";
+import { useHouse, usePage } from "../model/page";
 import { money } from "../model/words";
 import { useTexts } from "../texts";
 import { Refused } from "./refused";
 import "../styles/payment.css";
 
-const USUAL = [15, 18, 20];
-
-export function Payment({ order, tips = USUAL }: { order: Order; tips?: readonly number[] }) {
+export function Payment({ order }: { order: Order }) {
   const texts = useTexts();
   const { edit } = usePage();
+  const { payment_methods, tips, tip_base } = useHouse();
   const words = texts.pay;
   const id = useId();
   const [other, setOther] = useState("");
   const [asking, setAsking] = useState(false);
   const chosen = order.tip_percentage;
   const offered = [0, ...tips];
-  const own = chosen !== null && !offered.includes(chosen);
+  // A tip that was said as an amount has no percentage.
+  const own = chosen === null ? order.tip > 0 : !offered.includes(chosen);
   const way = order.fulfilment ? handover(order) : "none";
+  const base = tip_base === "subtotal" ? order.subtotal : order.total - order.tip;
   const tipOf = (percentage: number) => void edit("payment", { op: "set_tip", percentage });
   const keepOther = (event: FormEvent) => {
     event.preventDefault();
@@ -54,7 +55,7 @@ export function Payment({ order, tips = USUAL }: { order: Order; tips?: readonly
                 <span className="amount">
                   {chosen === percentage
                     ? order.display.tip
-                    : money(Math.round((order.subtotal * percentage) / 100), order.currency)}
+                    : money(Math.round((base * percentage) / 100), order.currency)}
                 </span>
               )}
             </label>
@@ -66,7 +67,7 @@ export function Payment({ order, tips = USUAL }: { order: Order; tips?: readonly
               checked={asking || own}
               onChange={() => setAsking(true)}
             />
-            <b>{own && !asking ? `${chosen} %` : words.other}</b>
+            <b>{own && !asking && chosen !== null ? `${chosen} %` : words.other}</b>
             {own && !asking && <span className="amount">{order.display.tip}</span>}
           </label>
         </div>
@@ -93,19 +94,21 @@ export function Payment({ order, tips = USUAL }: { order: Order; tips?: readonly
           <h2>{words.at[way]}</h2>
         </legend>
         <div className="methods">
-          {(["card", "cash"] as const).map((method) => (
-            <label className="pick" key={method}>
-              <input
-                type="radio"
-                name={`${id}-method`}
-                checked={order.payment_method === method}
-                onChange={() => void edit("payment", { op: "choose_payment", method })}
-              />
-              <b>{words[method]}</b>
-            </label>
-          ))}
+          {(["card", "cash"] as const)
+            .filter((each) => payment_methods.includes(each))
+            .map((method) => (
+              <label className="pick" key={method}>
+                <input
+                  type="radio"
+                  name={`${id}-method`}
+                  checked={order.payment_method === method}
+                  onChange={() => void edit("payment", { op: "choose_payment", method })}
+                />
+                <b>{words[method]}</b>
+              </label>
+            ))}
         </div>
-        <p className="fine">{words.noCard}</p>
+        {payment_methods.includes("card") && <p className="fine">{words.noCard}</p>}
       </fieldset>
       <Refused place="payment" />
     </div>

@@ -2,7 +2,7 @@
 
 import type { Order } from "@bella-vista/client";
 import { type FormEvent, useId, useState } from "react";
-import { usePage } from "../model/page";
+import { useNow, usePage } from "../model/page";
 import { useTexts } from "../texts";
 import { Icon } from "./icons";
 import { Panel } from "./panel";
@@ -11,6 +11,7 @@ import { Refused } from "./refused";
 export function Person({ order }: { order: Order | null }) {
   const texts = useTexts();
   const { edit } = usePage();
+  const over = useNow().status === "ended";
   const id = useId();
   const [reason, setReason] = useState("");
   const send = async (event: FormEvent) => {
@@ -29,6 +30,8 @@ export function Person({ order }: { order: Order | null }) {
     <Panel button={button} title={texts.person}>
       {order?.person_wanted ? (
         <p role="status">{texts.personSent}</p>
+      ) : over ? (
+        <p>{texts.personOver}</p>
       ) : (
         <form className="form" onSubmit={send}>
           <label htmlFor={id} className="label">

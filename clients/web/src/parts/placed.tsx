@@ -1,12 +1,11 @@
-/** After placing: the number, when it is ready, how far it is, and what the guest thinks of it. */
+/** After placing: the number, when it is ready, how far it is. In a call, and when there is none any more. */
 
 import type { Order } from "@bella-vista/client";
-import { type FormEvent, useId, useState } from "react";
-import { usePage } from "../model/page";
+import { useEffect, useRef, useState } from "react";
+import { cameToNothing } from "../model/order";
 import { clock, humanised } from "../model/words";
-import { useTexts } from "../texts";
+import { type Texts, useTexts } from "../texts";
 import { Icon, type IconName } from "./icons";
-import { Refused } from "./refused";
 import "../styles/placed.css";
 
 const STEPS: readonly (readonly [string, IconName])[] = [
@@ -17,19 +16,58 @@ const STEPS: readonly (readonly [string, IconName])[] = [
   ["completed", "door"],
 ];
 
+const BY_THE_GUEST: ReadonlySet<string> = new Set([
+  ...["open", "review", "confirmed", "placed", "cancelled"],
+]);
+
+/** How far an order is, when it is ready, and why it was refused. */
+function stageText(order: Order, texts: Texts): string {
+  const words = texts.placed;
+  const parts = [words.stage[order.stage] ?? `${humanised(order.stage)}.`];
+  const readyAt = order.fulfilment?.ready_at;
+  const waits = STEPS.slice(0, 3).some(([stage]) => stage === order.stage);
+  if (readyAt && waits) parts.push(words.readyAt(clock(readyAt, texts.code)));
+  if (order.ended_reason) parts.push(words.why(order.ended_reason));
+  return parts.join(" ");
+}
+
+/**
+ * Tells a screen reader each step that staff take; one that is lost at once. What guests do themselves is told with
+ * the changes of the ticket.
+ */
+export function StageAnnouncer({ order }: { order: Order | null }) {
+  const texts = useTexts();
+  const last = useRef(order);
+  const [told, setTold] = useState({ text: "", lost: false });
+  useEffect(() => {
+    const before = last.current;
+    last.current = order;
+    if (!order || before?.order_id !== order.order_id || before.stage === order.stage) return;
+    if (BY_THE_GUEST.has(order.stage)) return;
+    const text = `${texts.placed.number(order.order_number)}. ${stageText(order, texts)}`;
+    setTold({ text, lost: cameToNothing(order) });
+  }, [order, texts]);
+  return (
+    <>
+      <p role="status" className="unseen">
+        {told.lost ? "" : told.text}
+      </p>
+      <p role="alert" className="unseen">
+        {told.lost ? told.text : ""}
+      </p>
+    </>
+  );
+}
+
 export function Placed({ order }: { order: Order }) {
   const texts = useTexts();
   const words = texts.placed;
-  const readyAt = order.fulfilment?.ready_at;
   const here = STEPS.findIndex(([stage]) => stage === order.stage);
   const times = order.stage_times;
   return (
     <section className="placed" aria-labelledby="placed-number">
       <h2 id="placed-number">{words.number(order.order_number)}</h2>
-      <p className="lead">
-        {words.stage[order.stage] ?? `${humanised(order.stage)}.`}
-        {readyAt && here >= 0 && here < 3 && ` ${words.readyAt(clock(readyAt, texts.code))}`}
-      </p>
+      <p className="lead">{stageText(order, texts)}</p>
       {here >= 0 && (
         <ol className="track" aria-label={words.track}>
           {STEPS.map(([stage, icon], place) => (
@@ -54,64 +92,13 @@ export function Placed({ order }: { order: Order }) {
   );
 }
 
-/**
- * @param over - The call has ended, and with it the time to rate it.
- */
-export function Feedback({ order, over }: { order: Order; over: boolean }) {
-  const texts = useTexts();
-  const { edit } = usePage();
-  const words = texts.placed;
-  const id = useId();
-  const [comment, setComment] = useState("");
-  const rating = order.feedback_rating ?? 0;
-  if (over && rating === 0) return null;
-  const send = async (event: FormEvent) => {
-    event.preventDefault();
-    const said = comment.trim();
-    if (said && (await edit("feedback", { op: "give_feedback", comment: said }))) setComment("");
-  };
+/** An order that came to nothing: called off, or refused by the house, with its reason. */
+export function Nothing({ order }: { order: Order }) {
+  const words = useTexts().placed;
   return (
-    <div className="feedback">
-      <fieldset disabled={over}>
-        <legend>
-          <h2>{words.howWasIt}</h2>
-        </legend>
-        <div className="stars">
-          {[1, 2, 3, 4, 5].map((count) => (
-            <label key={count} className={count <= rating ? "lit" : undefined}>
-              <input
-                type="radio"
-                name={`${id}-stars`}
-                checked={count === rating}
-                onChange={() => void edit("feedback", { op: "give_feedback", rating: count })}
-              />
-              <Icon name="star" />
-              <span className="unseen">{words.stars[count]}</span>
-            </label>
-          ))}
-        </div>
-        <p>{words.stars[rating]}</p>
-      </fieldset>
-      {!over && (
-        <form onSubmit={send}>
-          <label className="label" htmlFor={`${id}-comment`}>
-            {words.comment} <span className="fine">{texts.optional}</span>
-          </label>
-          <textarea
-            id={`${id}-comment`}
-            className="field"
-            rows={2}
-            maxLength={1000}
-            value={comment}
-            onChange={(event) => setComment(event.target.value)}
-          />
-          <button type="submit" className="button">
-            {words.send}
-          </button>
-          {order.feedback_comment && <p className="fine">{words.thanks}</p>}
-        </form>
-      )}
-      <Refused place="feedback" />
-    </div>
+    <>
+      <p>{words.stage[order.stage]}</p>
+      {order.ended_reason && <p>{words.why(order.ended_reason)}</p>}
+    </>
   );
 }

@@ -1,6 +1,6 @@
 /** Says that the call is recorded; the guest can refuse it. */
 
-import { useEffect, useRef, useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { useNow, usePage } from "../model/page";
 import { useTexts } from "../texts";
 
@@ -14,7 +14,7 @@ export function Recording() {
   if (recorded && !wasRecorded) setWasRecorded(true);
   const done = wasRecorded && !recorded; // by the button, or by words
   // The button has gone: a keyboard goes on from what stands in its place.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (done && refusal === "asked") told.current?.focus();
   }, [done, refusal]);
   if (done)

@@ -108,12 +108,13 @@ function Told({ told }: { told: readonly Happened[] }) {
 
   function worded(one: Happened, place: number): ReactNode {
     const [before, strong, after] = inWords(one, texts);
+    const ofMenu = one.what === "item" ? "en" : undefined; // the menu's words in every language
     return (
       <span key={place}>
         {place > 0 && "; "}
         {before}
-        <b>{strong}</b>
-        {after}
+        <b lang={ofMenu}>{strong}</b>
+        <span lang={ofMenu}>{after}</span>
       </span>
     );
   }

@@ -1,5 +1,5 @@
 /**
- * A dish's sheet: size, what is on it, options, halves.
+ * A dish's sheet: size, what is on it, options, halves; of a combo, those of each of its dishes.
  *
  * It takes the menu's place and is no dialog: dock and ticket stay usable, and a choice may also be said.
  */
@@ -11,17 +11,24 @@ import type {
   Order,
   OrderItem,
 } from "@bella-vista/client";
-import { type FormEvent, useEffect, useId, useRef, useState } from "react";
-import { useOneAtATime } from "../model/hooks";
+import { type FormEvent, useId, useLayoutEffect, useRef, useState } from "react";
+import { details } from "../model/changes";
+import { useOneAtATime, useReservedHeight } from "../model/hooks";
 import {
   allergensOf,
   type Chosen,
+  type ChosenPart,
   choiceOf,
+  dearer,
   estimate,
+  type FindDish,
   firstChoice,
+  firstPart,
+  hasChoices,
   meets,
   missing,
   modificationsOf,
+  partsOf,
 } from "../model/menu";
 import { canOrder } from "../model/order";
 import { usePage } from "../model/page";
@@ -36,6 +43,7 @@ const FOLDED = 8;
 export function Sheet({
   dish,
   section,
+  find,
   order,
   line,
   over = false,
@@ -43,6 +51,7 @@ export function Sheet({
 }: {
   dish: Dish;
   section: string;
+  find: FindDish;
   order: Order;
   /** The line that is changed; without it the dish is added. */
   line?: OrderItem;
@@ -55,12 +64,13 @@ export function Sheet({
   const words = texts.sheet;
   const id = useId();
   const [chosen, setChosen] = useState<Chosen>(() =>
-    line ? choiceOf(dish, line) : firstChoice(dish),
+    line ? choiceOf(dish, line, find) : firstChoice(dish, find),
   );
   const [lacking, setLacking] = useState<string | null>(null);
   const [busy, oneAtATime] = useOneAtATime();
   const title = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  const foot = useReservedHeight<HTMLDivElement>("--foot-height");
+  useLayoutEffect(() => {
     title.current?.focus();
   }, []);
   const change = (part: Partial<Chosen>) => {
@@ -68,20 +78,20 @@ export function Sheet({
     setChosen((before) => ({ ...before, ...part }));
   };
 
-  const each = estimate(dish, chosen);
+  const each = estimate(dish, chosen, find);
   const price = each === null ? "" : money(each * chosen.quantity, order.currency);
-  const holds = allergensOf(dish, chosen);
+  const holds = allergensOf(dish, chosen, find);
   const met = meets(holds, order.allergies);
   const place = "sheet";
 
   const send = (event: FormEvent) => {
     event.preventDefault();
     if (over) return;
-    const lacks = missing(dish, chosen);
+    const lacks = missing(dish, chosen, find);
     setLacking(lacks);
     if (lacks !== null) return;
     void oneAtATime(async () => {
-      if (await edit(place, commandFor(dish, chosen, line))) back();
+      if (await edit(place, commandFor(dish, chosen, find, line))) back();
     });
   };
   return (
@@ -119,61 +129,20 @@ export function Sheet({
             )}
           </div>
         </div>
-        {Object.keys(dish.sizes).length > 1 && (
-          <fieldset>
-            <legend className="group">{words.size}</legend>
-            <div className="picks">
-              {Object.entries(dish.sizes).map(([size, cost]) => (
-                <label className="pick" key={size}>
-                  <input
-                    type="radio"
-                    name={`${id}-size`}
-                    checked={chosen.size === size}
-                    onChange={() => change({ size })}
-                  />
-                  <span lang="en">{capital(size)}</span>
-                  <span className="amount">{money(cost, order.currency)}</span>
-                </label>
-              ))}
-            </div>
-          </fieldset>
-        )}
+        <Choices dish={dish} chosen={chosen} order={order} onChange={change} />
         {dish.parts.map((part, number) => (
           <Parts
             // biome-ignore lint/suspicious/noArrayIndexKey: a combo's parts never move
             key={number}
             part={part}
             taken={chosen.parts[number] ?? []}
+            find={find}
+            order={order}
             onChange={(taken) =>
               change({ parts: chosen.parts.map((old, at) => (at === number ? taken : old)) })
             }
           />
         ))}
-        {dish.options
-          .filter((option) => option.max === 1 && option.min === 1)
-          .map((option) => (
-            <Group
-              key={option.name}
-              option={option}
-              chosen={chosen}
-              order={order}
-              onChange={change}
-            />
-          ))}
-        {dish.with.length > 0 && (
-          <With dish={dish} chosen={chosen} order={order} onChange={change} />
-        )}
-        {dish.options
-          .filter((option) => !(option.max === 1 && option.min === 1))
-          .map((option) => (
-            <Group
-              key={option.name}
-              option={option}
-              chosen={chosen}
-              order={order}
-              onChange={change}
-            />
-          ))}
         <div>
           <label className="label" htmlFor={`${id}-note`}>
             {words.note} <span className="fine">{texts.optional}</span>
@@ -188,7 +157,7 @@ export function Sheet({
           />
         </div>
       </div>
-      <div className="sheet-foot">
+      <div className="sheet-foot" ref={foot}>
         <Refused place={place} />
         {lacking && (
           <p className="refused" role="alert">
@@ -226,27 +195,23 @@ export function Sheet({
   );
 }
 
-function commandFor(dish: Dish, chosen: Chosen, line: OrderItem | undefined): Command {
+function commandFor(
+  dish: Dish,
+  chosen: Chosen,
+  find: FindDish,
+  line: OrderItem | undefined,
+): Command {
   const note = chosen.note.trim();
   const what = {
     ...(Object.keys(dish.sizes).length > 1 ? { size: chosen.size } : {}),
     ...(dish.parts.length > 0
-      ? { parts: partsOf(chosen, line) }
+      ? { parts: partsOf(chosen, find) }
       : { modifications: modificationsOf(dish, chosen) }),
     quantity: chosen.quantity,
   };
   return line
     ? { op: "change_item", line_id: line.id, ...what, note }
     : { op: "add_item", name: dish.name, ...what, ...(note ? { note } : {}) };
-}
-
-/** The parts of a combo; one that stays keeps its size and what is different about it. */
-function partsOf(chosen: Chosen, line: OrderItem | undefined) {
-  const before = [...(line?.parts ?? [])];
-  return chosen.parts.flat().map((name) => {
-    const place = before.findIndex((part) => part.name === name);
-    return place < 0 ? { name } : { ...before.splice(place, 1)[0], name };
-  });
 }
 
 function isPizza(dish: Dish): boolean {
@@ -270,6 +235,67 @@ interface GroupProps {
   chosen: Chosen;
   order: Order;
   onChange: (part: Partial<Chosen>) => void;
+}
+
+/**
+ * All that can be chosen of a dish.
+ *
+ * @param covered - The dish stands in a combo: a size costs what it adds to the combo's price.
+ */
+function Choices({
+  dish,
+  chosen,
+  order,
+  covered = false,
+  onChange,
+}: GroupProps & { covered?: boolean }) {
+  const words = useTexts().sheet;
+  const id = useId();
+  const groups = (ofOne: boolean) =>
+    dish.options
+      .filter((option) => (option.max === 1 && option.min === 1) === ofOne)
+      .map((option) => (
+        <Group
+          key={option.name}
+          option={option}
+          chosen={chosen}
+          order={order}
+          onChange={onChange}
+        />
+      ));
+  const costText = (size: string, cost: number) => {
+    if (!covered) return money(cost, order.currency);
+    const more = dearer(dish, size);
+    return more > 0 && `+${money(more, order.currency)}`;
+  };
+  return (
+    <>
+      {Object.keys(dish.sizes).length > 1 && (
+        <fieldset>
+          <legend className="group">{words.size}</legend>
+          <div className="picks">
+            {Object.entries(dish.sizes).map(([size, cost]) => (
+              <label className="pick" key={size}>
+                <input
+                  type="radio"
+                  name={`${id}-size`}
+                  checked={chosen.size === size}
+                  onChange={() => onChange({ size })}
+                />
+                <span lang="en">{capital(size)}</span>
+                <span className="amount">{costText(size, cost)}</span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      )}
+      {groups(true)}
+      {dish.with.length > 0 && (
+        <With dish={dish} chosen={chosen} order={order} onChange={onChange} />
+      )}
+      {groups(false)}
+    </>
+  );
 }
 
 /** The ingredients of the dish: leave out, light, extra. */
@@ -317,6 +343,7 @@ function With({ dish, chosen, order, onChange }: GroupProps) {
   );
 }
 
+/** One of several words about something of the menu. */
 function Row({
   id,
   label,
@@ -332,10 +359,11 @@ function Row({
   disabled?: boolean;
   onChange: (value: string) => void;
 }) {
+  const { code } = useTexts();
   return (
-    <div className="choice-row" role="radiogroup" aria-label={label}>
+    <div className="choice-row" role="radiogroup" aria-label={label} lang="en">
       {options.map(([each, word]) => (
-        <label key={each}>
+        <label key={each} lang={code}>
           <input
             type="radio"
             name={id}
@@ -372,13 +400,12 @@ function Group({ option, chosen, order, onChange }: Omit<GroupProps, "dish"> & {
   const shown = folded
     ? option.choices.filter((choice, place) => place < FOLDED || taken[choice.name] !== undefined)
     : option.choices;
-  const heading =
-    option.max > 1 ? words.upTo(capital(option.name), option.max) : capital(option.name);
   const full = option.max > 1 && count >= option.max;
   return (
     <fieldset>
-      <legend className="group" lang="en">
-        {heading}
+      <legend className="group">
+        <span lang="en">{capital(option.name)}</span>
+        {option.max > 1 && words.upTo(option.max)}
       </legend>
       <div className={option.halves ? undefined : "picks"}>
         {one && option.min === 0 && (
@@ -515,25 +542,32 @@ function Count({
   );
 }
 
-/** A part of a combo: so many of these dishes. */
+/** A part of a combo: so many of these dishes, each with its own choices. */
 function Parts({
   part,
   taken,
+  find,
+  order,
   onChange,
 }: {
   part: Dish["parts"][number];
-  taken: readonly string[];
-  onChange: (taken: readonly string[]) => void;
+  taken: readonly ChosenPart[];
+  find: FindDish;
+  order: Order;
+  onChange: (taken: readonly ChosenPart[]) => void;
 }) {
-  const words = useTexts().sheet;
+  const texts = useTexts();
+  const words = texts.sheet;
   const id = useId();
+  const set = (place: number, next: ChosenPart) =>
+    onChange(taken.map((old, at) => (at === place ? next : old)));
   return (
     <fieldset>
       <legend className="group">{words.choose(part.choose)}</legend>
-      <div className="picks">
-        {taken.map((name, place) => (
+      <div className="parts">
+        {taken.map(({ name, chosen }, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the places of a part never move
-          <div key={place}>
+          <div className="part" key={place}>
             <label className="unseen" htmlFor={`${id}-${place}`}>
               {words.choose(1)} {place + 1}
             </label>
@@ -542,17 +576,60 @@ function Parts({
               className="field"
               lang="en"
               value={name}
-              onChange={(event) =>
-                onChange(taken.map((old, at) => (at === place ? event.target.value : old)))
-              }
+              onChange={(event) => set(place, firstPart(event.target.value, find))}
             >
-              {part.dishes.map((dish) => (
-                <option key={dish}>{dish}</option>
-              ))}
+              {part.dishes.map((dish) =>
+                find(dish)?.available === false ? (
+                  <option key={dish} value={dish} lang={texts.code} disabled>
+                    {dish}: {texts.card.soldOut}
+                  </option>
+                ) : (
+                  <option key={dish}>{dish}</option>
+                ),
+              )}
             </select>
+            <PartChoices
+              key={name}
+              dish={find(name)}
+              chosen={chosen}
+              find={find}
+              order={order}
+              onChange={(change) => set(place, { name, chosen: { ...chosen, ...change } })}
+            />
           </div>
         ))}
       </div>
     </fieldset>
+  );
+}
+
+/** The choices of a dish in a combo, folded away unless one has to be made. */
+function PartChoices({
+  dish,
+  find,
+  ...rest
+}: Omit<GroupProps, "dish"> & { dish: Dish | undefined; find: FindDish }) {
+  const words = useTexts().sheet;
+  const [opened] = useState(() => dish !== undefined && missing(dish, rest.chosen, find) !== null);
+  if (!dish || !hasChoices(dish)) return null;
+  const size = Object.keys(dish.sizes).length > 1 ? rest.chosen.size : null;
+  const what = details({ size, modifications: modificationsOf(dish, rest.chosen), parts: [] });
+  return (
+    <details open={opened}>
+      <summary>
+        {words.partChoices(dish.name)}
+        {what && (
+          <span className="fine" lang="en">
+            {what}
+          </span>
+        )}
+      </summary>
+      <fieldset className="part-choices">
+        <legend className="unseen" lang="en">
+          {dish.name}
+        </legend>
+        <Choices dish={dish} covered {...rest} />
+      </fieldset>
+    </details>
   );
 }

@@ -4,20 +4,30 @@ import type { Order, OrderItem } from "@bella-vista/client";
 import {
   type FormEvent,
   memo,
+  type ReactNode,
   type RefObject,
   useCallback,
   useEffect,
   useId,
+  useLayoutEffect,
   useRef,
   useState,
 } from "react";
 import { details } from "../model/changes";
-import { addressOf, useChangedLately, useDelayed, useOneAtATime } from "../model/hooks";
+import {
+  addressOf,
+  useChangedLately,
+  useDelayed,
+  useFocusBack,
+  useOneAtATime,
+} from "../model/hooks";
+import { servicesOf } from "../model/menu";
 import { cameToNothing, canOrder, handover, isPlaced } from "../model/order";
-import { useNow, usePage } from "../model/page";
+import { useHouse, useNow, usePage } from "../model/page";
 import { allergenText, clock, humanised, today } from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { Icon } from "./icons";
+import { Nothing } from "./placed";
 import { Refused } from "./refused";
 import "../styles/ticket.css";
 
@@ -97,7 +107,6 @@ function Contents({
           <a className="button quiet" href={addressOf({ at: "menu" })}>
             {words.toMenu}
           </a>
-          <Refused place="removed" />
         </div>
       ) : (
         <ul ref={list}>
@@ -115,9 +124,16 @@ function Contents({
           ))}
         </ul>
       )}
+      <RefusedAtGoneLine order={order} />
       {order.order_items.length > 0 && <Sums order={order} late={late} />}
       {late && confirmed && confirmed.item_count > 0 && (
-        <p className="fine">{words.seen(confirmed.order_summary)}</p>
+        <p className="fine">
+          {words.seen}{" "}
+          <span lang="en">
+            {confirmed.order_items.map((item) => `${item.quantity} × ${item.name}`).join(", ")}
+          </span>
+          . {texts.changed.total(confirmed.display.total)}
+        </p>
       )}
       {order.notes.map((note) => (
         <div className="block" key={note.id}>
@@ -140,7 +156,11 @@ function Contents({
         </div>
       )}
       {open && <Steps order={order} />}
-      {cameToNothing(order) && <p className="block">{texts.placed.stage[order.stage]}</p>}
+      {cameToNothing(order) && (
+        <div className="block">
+          <Nothing order={order} />
+        </div>
+      )}
     </>
   );
 }
@@ -168,12 +188,12 @@ const ItemOf = memo(function ItemOf({
   const { edit } = usePage();
   const words = texts.ticket;
   const isNew = useChangedLately(`${item.size} ${item.modifications}`, NEW_MS, opened.current);
-  const at = `line ${item.id}`;
+  const at = lineAt(item.id);
   const set = (quantity: number) =>
     void edit(at, { op: "change_item", line_id: item.id, quantity });
   const remove = async () => {
     onGoneSoon();
-    await edit("removed", { op: "remove_item", line_id: item.id });
+    await edit(at, { op: "remove_item", line_id: item.id });
   };
   const onGoneSoon = () => requestAnimationFrame(() => requestAnimationFrame(() => onGone(place)));
   return (
@@ -240,6 +260,15 @@ const ItemOf = memo(function ItemOf({
   );
 });
 
+const lineAt = (id: string) => `line ${id}`;
+
+/** What was refused at a line that somebody else has taken off meanwhile. */
+function RefusedAtGoneLine({ order }: { order: Order }) {
+  const place = usePage().refusal?.place;
+  const isThere = order.order_items.some((item) => lineAt(item.id) === place);
+  return place?.startsWith(lineAt("")) && !isThere ? <Refused place={place} /> : null;
+}
+
 function Sums({ order, late }: { order: Order; late: boolean }) {
   const texts = useTexts();
   const words = texts.ticket;
@@ -249,10 +278,23 @@ function Sums({ order, late }: { order: Order; late: boolean }) {
       <dt>{words.subtotal}</dt>
       <dd className="amount">{late ? words.waits : amounts.subtotal}</dd>
       {order.discounts.map((charge) => (
-        <Sum key={charge.code} name={charge.name} amount={`−${amounts.discounts[charge.code]}`} />
+        <Sum
+          key={charge.code}
+          name={<span lang="en">{charge.name}</span>}
+          amount={`−${amounts.discounts[charge.code]}`}
+        />
       ))}
+      {order.coupons
+        .filter((code) => order.discounts.every((charge) => charge.code !== code))
+        .map((code) => (
+          <Sum key={code} name={`${words.coupon} ${code}`} amount={words.couponIdle} />
+        ))}
       {order.fees.map((charge) => (
-        <Sum key={charge.code} name={charge.name} amount={amounts.fees[charge.code] ?? ""} />
+        <Sum
+          key={charge.code}
+          name={charge.code === "delivery" ? words.delivery : <span lang="en">{charge.name}</span>}
+          amount={amounts.fees[charge.code] ?? ""}
+        />
       ))}
       <dt>{words.tax}</dt>
       <dd className="amount">{late ? words.waits : amounts.tax}</dd>
@@ -268,7 +310,7 @@ function Sums({ order, late }: { order: Order; late: boolean }) {
   );
 }
 
-function Sum({ name, amount }: { name: string; amount: string }) {
+function Sum({ name, amount }: { name: ReactNode; amount: string }) {
   return (
     <>
       <dt>{name}</dt>
@@ -281,14 +323,11 @@ function Sum({ name, amount }: { name: string; amount: string }) {
 function Way({ order, editable }: { order: Order; editable: boolean }) {
   const texts = useTexts();
   const words = texts.ticket;
+  const title = useWayTitle();
   const [editing, setEditing] = useState(false);
-  const opener = useRef<HTMLButtonElement>(null);
-  const close = () => {
-    setEditing(false);
-    requestAnimationFrame(() => opener.current?.focus());
-  };
+  const opener = useFocusBack<HTMLButtonElement>(editing);
   const way = order.fulfilment;
-  if (editing && editable) return <WayForm order={order} onDone={close} />;
+  if (editing && editable) return <WayForm order={order} onDone={() => setEditing(false)} />;
   return (
     <div className="block">
       <p>
@@ -297,6 +336,7 @@ function Way({ order, editable }: { order: Order; editable: boolean }) {
             <b>{words[way.kind]}</b>,{" "}
             {way.when ? words.at(clock(way.when, texts.code)) : words.asap}
             {way.ready_at &&
+              way.ready_at.slice(0, 16) !== way.when?.slice(0, 16) &&
               canOrder(order) &&
               `, ${words.readyAbout(clock(way.ready_at, texts.code))}`}
             {way.address && `, ${words.to(way.address)}`}
@@ -308,7 +348,7 @@ function Way({ order, editable }: { order: Order; editable: boolean }) {
             )}
           </>
         ) : (
-          <b>{words.pickupOrDelivery}</b>
+          <b>{title}</b>
         )}
       </p>
       {editable && (
@@ -319,11 +359,17 @@ function Way({ order, editable }: { order: Order; editable: boolean }) {
           onClick={() => setEditing(true)}
         >
           {way ? words.change : words.choose}
-          <span className="unseen"> {words.pickupOrDelivery}</span>
+          <span className="unseen"> {title}</span>
         </button>
       )}
     </div>
   );
+}
+
+/** What is asked about the handover, of a house that may have one way alone. */
+function useWayTitle(): string {
+  const words = useTexts().ticket;
+  return servicesOf(useHouse()).length > 1 ? words.pickupOrDelivery : words.whenAndWho;
 }
 
 function WayForm({ order, onDone }: { order: Order; onDone: () => void }) {
@@ -331,13 +377,15 @@ function WayForm({ order, onDone }: { order: Order; onDone: () => void }) {
   const { edit } = usePage();
   const words = texts.ticket;
   const id = useId();
+  const title = useWayTitle();
   const way = order.fulfilment;
-  const [kind, setKind] = useState<"pickup" | "delivery">(way?.kind ?? "pickup");
+  const services = servicesOf(useHouse());
+  const [kind, setKind] = useState(way?.kind ?? services[0] ?? "pickup");
   const [time, setTime] = useState(way?.when ? way.when.slice(11, 16) : "");
   const [address, setAddress] = useState(way?.address ?? "");
   const [name, setName] = useState(order.customer_name ?? "");
   const start = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     start.current?.focus();
   }, []);
   const keep = async (event: FormEvent) => {
@@ -358,9 +406,9 @@ function WayForm({ order, onDone }: { order: Order; onDone: () => void }) {
   return (
     <form className="block form" onSubmit={keep}>
       <fieldset>
-        <legend className="label">{words.pickupOrDelivery}</legend>
+        <legend className="label">{title}</legend>
         <div className="choice-row">
-          {(["pickup", "delivery"] as const).map((each, place) => (
+          {services.map((each, place) => (
             <label key={each}>
               <input
                 ref={place === 0 ? start : undefined}
@@ -447,15 +495,14 @@ function Allergies({ order, editable }: { order: Order; editable: boolean }) {
   const [adding, setAdding] = useState(false);
   const [name, setName] = useState("");
   const id = useId();
-  const opener = useRef<HTMLButtonElement>(null);
+  const opener = useFocusBack<HTMLButtonElement>(adding);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (adding) field.current?.focus();
   }, [adding]);
   const close = () => {
     setAdding(false);
     setName("");
-    requestAnimationFrame(() => opener.current?.focus());
   };
   const keep = async (event: FormEvent) => {
     event.preventDefault();
@@ -465,11 +512,24 @@ function Allergies({ order, editable }: { order: Order; editable: boolean }) {
     <div className="block">
       <div className="row">
         <b>{words.allergies}</b>
-        {order.allergies.map((allergy) => (
-          <span className="stamp" key={allergy}>
-            {allergenText([allergy], texts.card.allergens)}
-          </span>
-        ))}
+        {order.allergies.map((allergy) => {
+          const known = allergenText([allergy], texts.card.allergens);
+          return (
+            <span className="row" key={allergy}>
+              <span className="stamp">{known}</span>
+              {editable && (
+                <button
+                  type="button"
+                  className="button quiet"
+                  aria-label={`${words.remove} ${known}`}
+                  onClick={() => void edit("allergies", { op: "remove_allergy", name: allergy })}
+                >
+                  {words.remove}
+                </button>
+              )}
+            </span>
+          );
+        })}
         {order.allergies.length === 0 && <span className="fine">{words.noAllergies}</span>}
       </div>
       {editable && !adding && (
@@ -491,10 +551,10 @@ function Allergies({ order, editable }: { order: Order; editable: boolean }) {
             maxLength={80}
             onChange={(event) => setName(event.target.value)}
           />
-          <Refused place="allergies" />
           <FormEnd onCancel={close} />
         </form>
       )}
+      <Refused place="allergies" />
     </div>
   );
 }

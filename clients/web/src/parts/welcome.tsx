@@ -1,11 +1,14 @@
 /** Before the call. The microphone is asked for after Start, never before. */
 
+import type { Order } from "@bella-vista/client";
 import { lazy, type ReactNode, Suspense } from "react";
 import { usePlace } from "../model/hooks";
+import { cameToNothing } from "../model/order";
 import { useTexts } from "../texts";
 import { Pizza } from "./drawings";
 import { Front } from "./front";
 import { Icon } from "./icons";
+import { Nothing, Placed, StageAnnouncer } from "./placed";
 import "../styles/welcome.css";
 
 const MenuBefore = lazy(() => import("./menu-before"));
@@ -20,11 +23,14 @@ const showWhole = (part: HTMLElement | null) => {
 export function Welcome({
   settings,
   busy,
+  placed = null,
   onStart,
   children,
 }: {
   settings: ReactNode;
   busy: boolean;
+  /** The order of the guest's last call, which is under way. */
+  placed?: Order | null;
   onStart: (by: "voice" | "typing") => void;
   children?: ReactNode;
 }) {
@@ -34,10 +40,19 @@ export function Welcome({
   return (
     <>
       <Front>{settings}</Front>
-      <main className={browsing ? "welcome browsing" : "welcome"}>
+      <main className={browsing || placed ? "welcome browsing" : "welcome"}>
         <div className="invitation">
           <h1>{words.title}</h1>
-          <p className="lead">{words.lead}</p>
+          {placed === null ? (
+            <p className="lead">{words.lead}</p>
+          ) : cameToNothing(placed) ? (
+            <div className="note">
+              <h2>{texts.placed.number(placed.order_number)}</h2>
+              <Nothing order={placed} />
+            </div>
+          ) : (
+            <Placed order={placed} />
+          )}
           <div className="row">
             <button
               type="button"
@@ -73,11 +88,14 @@ export function Welcome({
             <MenuBefore />
           </Suspense>
         ) : (
-          <div className="tablecloth" aria-hidden="true">
-            <Pizza toppings={MARGHERITA} />
-          </div>
+          placed === null && (
+            <div className="tablecloth" aria-hidden="true">
+              <Pizza toppings={MARGHERITA} />
+            </div>
+          )
         )}
       </main>
+      <StageAnnouncer order={placed} />
     </>
   );
 }

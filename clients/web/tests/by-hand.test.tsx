@@ -1,0 +1,218 @@
+// @vitest-environment jsdom
+
+import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { refused } from "@typed-handoffs/client/testing";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { orders } from "../stories/room";
+import { standIn } from "./jsdom";
+import { openPage } from "./whole-page";
+
+beforeEach(standIn);
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+  location.hash = "";
+});
+
+async function page(order = orders.ordering, hash = "#talk") {
+  const { room } = await openPage(order, { hash });
+  return room;
+}
+
+const press = (name: string | RegExp) => fireEvent.click(screen.getByRole("button", { name }));
+const fill = (label: string | RegExp, value: string) =>
+  fireEvent.change(screen.getByLabelText(label), { target: { value } });
+const ticket = () => within(screen.getByRole("complementary"));
+
+test("a dish that was sold out meanwhile is refused at its sheet, with what there is instead", async () => {
+  const room = await page(orders.ordering, "#menu/Tartufo");
+  fireEvent.click(await screen.findByRole("radio", { name: "Large $32.00" }));
+  press("Add to order, $32.00");
+  const refusal = await within(screen.getByRole("form", { name: "Tartufo" })).findByRole("alert");
+
+  expect(refusal.textContent).toBe("Tartufo is sold out today. Instead: Quattro formaggi.");
+  expect(room.state.order_items).toHaveLength(3);
+});
+
+test("a line that somebody else has changed meanwhile says so, and shows what it is now", async () => {
+  const room = await page();
+  room.holding = true; // the page has not heard of it
+  room.change({ op: "change_item", line_id: "L1", quantity: 7 });
+  press("One more Margherita");
+  const name = screen.getByText("Margherita", { selector: ".name" });
+  const line = within(name.closest("li") as HTMLElement);
+  const refusal = await line.findByRole("alert");
+
+  expect(refusal.textContent).toBe(
+    "This changed meanwhile. Look at the ticket, then decide again.",
+  );
+  expect(line.getByText("7", { selector: "output" })).toBeTruthy();
+  press("One more Margherita");
+  await waitFor(() => expect(room.state.order_items[0]?.quantity).toBe(8));
+  expect(screen.queryByText(/changed meanwhile/)).toBeNull();
+});
+
+test("an allergy is taken off by hand, and a refusal of it is seen", async () => {
+  const room = await page({ ...orders.ordering, allergies: ["tree nuts", "milk"] });
+  press("Remove tree nuts");
+  await waitFor(() => expect(room.state.allergies).toEqual(["milk"]));
+  expect(ticket().queryByText("tree nuts")).toBeNull();
+  const told = screen.getByText(/^Off your ticket:/, { selector: ".happened" });
+  expect(told.textContent).toBe("Off your ticket: allergy tree nuts");
+
+  room.onRequest = (method) => {
+    if (method === "order.apply") throw refused(4022, "refused", { reason: "wrong_stage" });
+  };
+  press("Remove milk");
+  const refusal = await ticket().findByRole("alert");
+  expect(refusal.textContent).toBe("That is not possible any more at this point.");
+  expect(ticket().getByText("milk")).toBeTruthy();
+});
+
+test("once the order is read back its allergies stand without buttons", async () => {
+  await page({ ...orders.review, allergies: ["milk"] });
+
+  expect(ticket().getByText("milk")).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Remove milk" })).toBeNull();
+});
+
+test("a guest asks for a person, and sees that it was asked", async () => {
+  const room = await page();
+  press(/^Ask for a person/);
+  fill("What is it about?", "A cake for twelve");
+  const asked: unknown[] = [];
+  room.onRequest = (method) => void asked.push(method);
+  fireEvent.submit(screen.getByLabelText("What is it about?").closest("form") as HTMLFormElement);
+
+  expect(await screen.findByText(/Someone from the restaurant will get in touch/)).toBeTruthy();
+  expect(room.calls.at(-1)?.payload).toMatchObject({
+    command: { op: "call_person", reason: "A cake for twelve" },
+  });
+});
+
+test("after the end a person is not offered in vain", async () => {
+  const room = await page();
+  await act(() => room.endCall("agent_ended"));
+  press(/^Ask for a person/);
+
+  expect(
+    screen.getByText("The call has ended. Begin a new one, and ask for a person there."),
+  ).toBeTruthy();
+  expect(screen.queryByLabelText("What is it about?")).toBeNull();
+});
+
+test("the menu is searched by names and by what is in the dishes", async () => {
+  await page(orders.ordering, "#menu");
+  await screen.findByRole("heading", { name: "Garlic bread" });
+  const main = within(screen.getByRole("main"));
+  const dishes = () => main.queryAllByRole("heading", { level: 3 }).map((one) => one.textContent);
+  fill("Search the menu", "gnocchi PESTO");
+  await waitFor(() => expect(dishes()).toEqual(["Gnocchi al pesto"]));
+  expect(screen.getByText("1 dish")).toBeTruthy();
+  fill("Search the menu", "mascarpone-free unicorn");
+  expect(await screen.findByText("No dish holds these words.")).toBeTruthy();
+  expect(dishes()).toEqual([]);
+
+  press("Desserts");
+  await waitFor(() => expect(dishes()).toEqual(["Tiramisu", "Panna cotta", "Cannoli"]));
+});
+
+test("dishes that hold what the guest must not have are marked, and hidden when they wish", async () => {
+  await page({ ...orders.ordering, allergies: ["milk"] }, "#menu");
+  await screen.findByRole("heading", { name: "Garlic bread" });
+  press("Desserts");
+  expect((await screen.findAllByText("You told us: milk.")).length).toBeGreaterThan(0);
+  fireEvent.click(screen.getByRole("checkbox", { name: "Hide what holds milk" }));
+
+  await waitFor(() => expect(screen.queryByText("You told us: milk.")).toBeNull());
+  expect(screen.queryByRole("heading", { name: "Panna cotta" })).toBeNull();
+  expect(screen.getByText(/No dish is promised to be free of anything/)).toBeTruthy();
+});
+
+test("a note for the kitchen is added and taken off", async () => {
+  const room = await page();
+  fill("Note for the kitchen", "  no cutlery ");
+  press("Add the note");
+  expect(await ticket().findByText("no cutlery", { selector: "i" })).toBeTruthy();
+  expect(screen.getByLabelText<HTMLInputElement>("Note for the kitchen").value).toBe("");
+  press("Add the note"); // nothing is written: nothing is added
+  expect(room.state.notes).toHaveLength(1);
+
+  press("Remove no cutlery");
+  await waitFor(() => expect(ticket().queryByText("no cutlery", { selector: "i" })).toBeNull());
+});
+
+test("a wish for a dish goes with it, and stands on the ticket", async () => {
+  await page(orders.ordering, "#line/L1");
+  await screen.findByLabelText(/^A wish for this dish/);
+  fill(/^A wish for this dish/, "cut in eight");
+  press(/^Change it/);
+
+  expect(await ticket().findByText("cut in eight")).toBeTruthy();
+});
+
+test("a code that does not count says why, and one that does can be taken off", async () => {
+  await page();
+  fill("Code", "SUMMER26");
+  press("Use the code");
+  expect((await ticket().findByRole("alert")).textContent).toBe("This code has expired.");
+  fill("Code", "NOSUCH");
+  press("Use the code");
+  expect(await ticket().findByText("This code does not work.")).toBeTruthy();
+  expect(screen.getByLabelText<HTMLInputElement>("Code").value).toBe("NOSUCH");
+  fill("Code", "WELCOME10");
+  press("Use the code");
+  expect(await ticket().findByText("WELCOME10", { selector: ".stamp" })).toBeTruthy();
+  expect(ticket().queryByRole("alert")).toBeNull();
+  press("Take off the code WELCOME10");
+  await waitFor(() => expect(ticket().queryByText("WELCOME10", { selector: ".stamp" })).toBeNull());
+});
+
+test("a comment is sent with the stars, and an empty one is not", async () => {
+  const room = await page(orders.placed);
+  const comment = screen.getByLabelText<HTMLTextAreaElement>(/^Anything to add/);
+  const send = () => fireEvent.submit(comment.form as HTMLFormElement);
+  const before = room.calls.length;
+  send();
+  fireEvent.change(comment, { target: { value: "The best crust in town" } });
+  send();
+
+  expect(await screen.findByText("Thank you. We have written it down.")).toBeTruthy();
+  expect(room.calls.slice(before).map(({ payload }) => payload.command)).toEqual([
+    { op: "give_feedback", comment: "The best crust in town" },
+  ]);
+  expect(comment.value).toBe("");
+});
+
+test("a tip that was said as an amount stands chosen", async () => {
+  const { display } = orders.confirmed;
+  const said = { tip: 500, tip_percentage: null, display: { ...display, tip: "$5.00" } };
+  await page({ ...orders.confirmed, ...said });
+  const tips = within(screen.getByRole("group", { name: "Tip" }));
+  const checked = tips.getAllByRole<HTMLInputElement>("radio").filter((one) => one.checked);
+
+  expect(checked.map((one) => one.closest("label")?.textContent)).toEqual(["Other$5.00"]);
+});
+
+test("a code that takes nothing off yet stands on the ticket and says so", async () => {
+  const discounts = [{ code: "NEIGHBOR5", name: "Coupon NEIGHBOR5 (5 %)", amount: 333 }];
+  const display = { ...orders.ordering.display, discounts: { NEIGHBOR5: "$3.33" } };
+  await page({ ...orders.ordering, coupons: ["NEIGHBOR5", "WELCOME10"], discounts, display });
+  const names = [...document.querySelectorAll(".sums dt")].map((one) => one.textContent);
+
+  expect(names).toEqual([
+    ...["Subtotal", "Coupon NEIGHBOR5 (5 %)", "Code WELCOME10", "Tax", "Total"],
+  ]);
+  expect(ticket().getByText("nothing off yet")).toBeTruthy();
+});
+
+test.each([
+  ["2026-11-24T20:15:00-05:00", "Pickup, for 8:15 pm, for Ada"],
+  ["2026-11-24T20:30:00-05:00", "Pickup, for 8:15 pm, ready about 8:30 pm, for Ada"],
+])("a time that was asked for is told once, unless it is ready at %s", async (ready_at, told) => {
+  const when = "2026-11-24T20:15:00-05:00";
+  const fulfilment = { kind: "pickup" as const, when, address: null, ready_at };
+  await page({ ...orders.review, fulfilment });
+
+  expect(ticket().getByText("Pickup").closest("p")?.textContent).toBe(told);
+});
