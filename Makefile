@@ -31,23 +31,24 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11 python
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev clinic clinic-demo clinic-dev env test clients expo check quick bench docs wheel lock $(LIVEKIT_SERVER)
+.PHONY: help run demo dev clinic clinic-demo clinic-dev env test clients expo check quick bench docs pictures wheel lock $(LIVEKIT_SERVER)
 
 help:
-	@echo "make run     talk to the restaurant in this terminal (ARGS='--help' shows what it takes)"
-	@echo "make demo    the page in a browser: a LiveKit server, the agents and the page on this machine"
-	@echo "make dev     a LiveKit server on this machine, the restaurant in its rooms, and how to join one"
-	@echo "make clinic  the second application, a dental clinic's front desk; also clinic-demo and clinic-dev"
-	@echo "make env     set up $(VENV) with all that tests and one's own voices need"
-	@echo "make test    everything that 'check' does, and every test"
-	@echo "make clients check, test and build the packages for React and plain pages in clients/"
-	@echo "make expo    check, test and bundle the app for Android and iOS in clients/expo"
-	@echo "make quick   formatting, lint, types, and the short tests without a server or another process"
-	@echo "make check   formatting, lint, types and import contracts"
-	@echo "make bench   what a turn costs beside plain livekit-agents"
-	@echo "make docs    write the reference pages from the code"
-	@echo "make wheel   build the framework alone as a wheel, into dist/"
-	@echo "make lock    pin what pyproject.toml asks for, with hashes"
+	@echo "make run      talk to the restaurant in this terminal (ARGS='--help' shows what it takes)"
+	@echo "make demo     the page in a browser: a LiveKit server, the agents and the page on this machine"
+	@echo "make dev      a LiveKit server on this machine, the restaurant in its rooms, and how to join one"
+	@echo "make clinic   the second application, a dental clinic's front desk; also clinic-demo and clinic-dev"
+	@echo "make env      set up $(VENV) with all that tests and one's own voices need"
+	@echo "make test     everything that 'check' does, and every test"
+	@echo "make clients  check, test and build the packages for React and plain pages in clients/"
+	@echo "make expo     check, test and bundle the app for Android and iOS in clients/expo"
+	@echo "make quick    formatting, lint, types, and the short tests without a server or another process"
+	@echo "make check    formatting, lint, types and import contracts"
+	@echo "make bench    what a turn costs beside plain livekit-agents"
+	@echo "make docs     write the reference pages from the code"
+	@echo "make pictures take the README's pictures from the real page; this needs Chromium and espeak-ng"
+	@echo "make wheel    build the framework alone as a wheel, into dist/"
+	@echo "make lock     pin what pyproject.toml asks for, with hashes"
 
 run: $(VENV)/.ready-to-run
 	@$(PY) -m bella_vista console $(ARGS)
@@ -111,6 +112,11 @@ docs: $(VENV)/.ready-to-test clients/node_modules/.ready
 	@$(PY) -m tests.reference
 	@$(NPM) --silent run types
 	@$(PY) -m examples.clinic schema rpc | $(NPM) --silent run types -w @clinic/page
+
+# With CI=true a missing tool fails the test that takes the pictures.
+pictures: $(VENV)/.ready-to-test $(LIVEKIT_SERVER) clients/node_modules/.ready
+	@CI=true $(PY) -m pytest -q tests/clients/test_pictures.py
+	@cd build/screenshots && cp $(notdir $(wildcard docs/images/*.png)) ../../docs/images/
 
 wheel: $(VENV)/.ready-to-test
 	@$(PY) -m tests.wheel $(ARGS)

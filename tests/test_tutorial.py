@@ -9,7 +9,12 @@ MOST_LINES = 100
 """The reader's application is at most this long, without blank lines."""
 
 # Several runs of mypy and pytest, perhaps on a busy machine.
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(900)]
+# One worker types all of it: each would type it for itself.
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.timeout(900),
+    pytest.mark.xdist_group("tutorial"),
+]
 
 
 @pytest.fixture(scope="module")

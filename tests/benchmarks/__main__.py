@@ -1,6 +1,6 @@
 """``python -m tests.benchmarks``: what this framework costs beside plain livekit-agents, as tables.
 
-Takes below ten minutes on two cores. Figures want a machine that does nothing else.
+Takes less than fifteen minutes on two cores. Figures want a machine that does nothing else.
 """
 
 import argparse

@@ -20,7 +20,7 @@ from tests.benchmarks.limits import limited
 from tests.benchmarks.pages import Pages
 from tests.benchmarks.report import Table
 from tests.benchmarks.rooms import measure as rooms
-from tests.benchmarks.rooms import spoken
+from tests.benchmarks.rooms import spoken, telephone
 from tests.benchmarks.rooms.measure import Rooms
 from tests.benchmarks.rooms.spoken import SpokenCalls
 
@@ -42,6 +42,7 @@ class Plan:
         spoken: Lines that are said aloud, on each kind of line.
         aloud: Spoken calls on each side.
         spoken_calls: What is said in calls that are spoken at once.
+        telephone: Calls of a telephone on each side.
     """
 
     rounds: int
@@ -56,6 +57,7 @@ class Plan:
     spoken: int
     aloud: int
     spoken_calls: SpokenCalls
+    telephone: int
 
 
 FULL = Plan(
@@ -71,6 +73,7 @@ FULL = Plan(
     spoken=239,
     aloud=20,
     spoken_calls=SpokenCalls(calls=10, turns=6),
+    telephone=12,
 )
 QUICK = Plan(
     rounds=1,
@@ -85,6 +88,7 @@ QUICK = Plan(
     spoken=2,
     aloud=1,
     spoken_calls=SpokenCalls(calls=2, turns=1),
+    telephone=1,
 )
 
 GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
@@ -99,6 +103,7 @@ GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
     "rooms": lambda plan: rooms.measure(plan.rooms),
     "aloud": lambda plan: aloud.measure(plan.aloud),
     "spoken-calls": lambda plan: spoken.measure(plan.spoken_calls),
+    "telephone": lambda plan: telephone.measure(plan.telephone),
     "page": lambda plan: pages.measure(plan.pages),
     "speech": lambda plan: hearing.measure(plan.spoken),
 }

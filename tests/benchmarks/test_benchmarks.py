@@ -27,6 +27,7 @@ from tests.benchmarks.hearing import measure as hearing
 from tests.benchmarks.measuring import Samples, Watch, processor, ratio
 from tests.benchmarks.report import LIMIT, Table, as_markdown, as_text, budgets, tally, write_page
 from tests.benchmarks.rooms import measure as rooms
+from tests.benchmarks.rooms import telephone
 from tests.benchmarks.sides import OPENING, ByHand, Ours, Side, timed
 from tests.clients.toolchain import chromium_program, node_program
 from tests.livekit import LiveKit
@@ -103,6 +104,19 @@ def test_a_quick_run_of_spoken_calls_looks_for_gaps(
     assert re.search(r"^the longest silence in an answer, ms .* \d+ ", said, re.MULTILINE)
     assert re.search(r"^processor of a call's process +0\.\d+", said, re.MULTILINE)
     assert re.search(r"^memory of a call's process \(PSS\), MiB +[1-9]", said, re.MULTILINE)
+
+
+@pytest.mark.timeout(300)  # three workers are started, and a busy machine takes its time
+def test_a_quick_run_on_the_telephone_times_the_greeting_of_each_side(
+    livekit: LiveKit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    speech_program("flite")
+    main(["telephone", "--quick"])
+
+    said = capsys.readouterr().out
+    for side in (telephone.PLAIN, telephone.OURS, telephone.LOCAL):
+        assert re.search(rf"^{side}  +\d+ +\d+ +\d+ +\d+ +\d+ +\d+\b", said, re.MULTILINE)
+    assert said.splitlines()[-1].endswith(" of 2")
 
 
 @pytest.mark.timeout(300)  # a worker, a web server and a browser are started

@@ -136,10 +136,22 @@ def _shape(node: ast.stmt, module: str) -> str:
         return _signature(node)
     if not isinstance(node, ast.ClassDef):  # as it is written there
         return ast.get_source_segment(_file(module).read_text(encoding="utf-8"), node) or ""
-    bases = ", ".join(ast.unparse(base) for base in node.bases)
+    bases = ", ".join(_public_bases(node, module))
     made = _constructor(node, module)
     lines = [f"class {node.name}({bases})"] if bases or made is None else []
     return "\n".join(lines if made is None else [*lines, f"{node.name}({made})"])
+
+
+def _public_bases(node: ast.ClassDef, module: str) -> Iterator[str]:
+    """List what a class is derived from, with a private class replaced by its own bases."""
+    for base in node.bases:
+        name = ast.unparse(base)
+        if name.startswith("_"):
+            private, _ = dict(_defined(module))[name]
+            assert isinstance(private, ast.ClassDef)
+            yield from _public_bases(private, module)
+        else:
+            yield name
 
 
 def _constructor(node: ast.ClassDef, module: str) -> str | None:
@@ -195,12 +207,12 @@ def _members(
 
 
 def _attributes(constructor: Function) -> Iterator[str]:
-    """List the attributes that a constructor sets and says something of."""
+    """List the public attributes that a constructor sets and documents."""
     for place, node in enumerate(constructor.body):
         if isinstance(node, ast.Assign | ast.AnnAssign):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             said = _text_after(constructor.body, place)
-            if isinstance(target, ast.Attribute) and said:
+            if isinstance(target, ast.Attribute) and said and not target.attr.startswith("_"):
                 kind = (
                     f": {ast.unparse(node.annotation)}" if isinstance(node, ast.AnnAssign) else ""
                 )

@@ -199,8 +199,8 @@ _TO_DO = {
     "refused": "acts on `reason`, which is a code of [errors](errors.md)",
     "precondition_required": "says which version it has seen",
     "rate_limited": "waits for `retry_after_ms`",
-    "internal": "asks once more with the same key",
-    "unavailable": "asks again with the same key after `retry_after_ms`",
+    "internal": "sends the same request again with its idempotency key, and looks at the state",
+    "unavailable": "sends the same request again after `retry_after_ms`",
     "outcome_unknown": "asks for the present order, or again with the same key",
 }
 

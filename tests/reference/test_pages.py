@@ -41,6 +41,15 @@ def test_every_public_name_of_the_framework_has_its_entry(package: str) -> None:
         assert f"### `{name}`" in page or f"## `{package}.{name}`" in page
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/framework/")])
+def test_a_page_of_the_framework_shows_no_private_name(page: str) -> None:
+    shown = re.findall(
+        r"```python\n(.*?)```|^- `(.+?)`: ", as_it_is(page), re.DOTALL | re.MULTILINE
+    )
+
+    assert re.findall(r"(?<![\w{}])_[A-Za-z]\w*", str(shown)) == []
+
+
 def test_the_page_of_app_has_each_of_its_parts() -> None:
     page = as_it_is("docs/framework/agents.app.md")
 

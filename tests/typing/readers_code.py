@@ -46,7 +46,7 @@ async def the_state(store: SqlStore, stored: StoredState) -> None:
 
 def the_graph() -> Graph[Stay]:
     guarded = Handoff(
-        "reception", "night", when="", condition=can_sleep, satisfied_by=(BookNights,)
+        "reception", "night", when="At once.", condition=can_sleep, satisfied_by=(BookNights,)
     )
 
     assert_type(guarded, Handoff[Stay])

@@ -88,8 +88,8 @@ def joining_agents(shared: SharedState[Stay, House], bill: SharedState[Bill, Non
     graph = Graph[Stay](
         (Reception,),
         (
-            Handoff("reception", "reception", when="", condition=can_sleep),
-            Handoff("reception", "reception", when="", condition=can_pay),  # type: ignore[arg-type]
+            Handoff("reception", "reception", when="At once.", condition=can_sleep),
+            Handoff("reception", "reception", when="At once.", condition=can_pay),  # type: ignore[arg-type]
         ),
         start="reception",
     )

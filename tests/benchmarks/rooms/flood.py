@@ -19,6 +19,8 @@ from livekit.rtc._ffi_client import FfiClient
 from livekit.rtc._proto.ffi_pb2 import FfiEvent, FfiRequest
 
 GO = "go"
+ANSWERS = "answers"
+"""The key of the result that counts the answers by their code."""
 WAIT_S = 30.0
 """How long the last answer may take; livekit gives a call up after seven seconds."""
 
@@ -81,7 +83,7 @@ async def _fire(
         "handed_s": handed - start,
         "answering_s": last_of_agent - start,
         "end": time.monotonic(),
-        "answers": dict(answers),
+        ANSWERS: dict(answers),
     }
 
 

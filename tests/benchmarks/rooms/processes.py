@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -24,6 +24,15 @@ def worked(pid: int) -> float:
     """Return the processor time of a process so far, in seconds: all threads, in steps of a hundredth."""
     times = psutil.Process(pid).cpu_times()
     return float(times.user + times.system)
+
+
+def worked_by(pids: Iterable[int]) -> float:
+    """Return the processor time of these processes together so far, in seconds; of one that ended, none."""
+    taken = 0.0
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            taken += worked(pid)
+    return taken
 
 
 class Running:
@@ -54,17 +63,6 @@ class Running:
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("\n".join(self.lines[-20:]))
             await asyncio.sleep(_LOOK_EVERY_S)
-
-    async def ends(self, limit_s: float = LIMIT_S) -> None:
-        """Wait for its end.
-
-        Raises:
-            RuntimeError: It failed or took too long; with what it wrote last.
-        """
-        with suppress(subprocess.TimeoutExpired):
-            await asyncio.to_thread(self.process.wait, limit_s)
-        if self.process.poll() != 0:
-            raise RuntimeError("\n".join(self.lines[-20:]))
 
 
 @contextmanager

@@ -9,14 +9,13 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil  # type: ignore[import-untyped]  # comes with livekit-agents, without types
 from livekit import rtc
 
 from agents.app.livekit_server import HOW_TO_GET, find_program
@@ -26,7 +25,7 @@ from tests.benchmarks.measuring import Spread
 from tests.benchmarks.memory import KIB, proportional
 from tests.benchmarks.report import Table
 from tests.benchmarks.rooms.deployment import AS_IT_IS, Deployment, Place, deployed
-from tests.benchmarks.rooms.processes import Running, started, worked
+from tests.benchmarks.rooms.processes import Running, started, worked_by
 from tests.sounds import RATE, pieces, silence, spoken
 
 MOST_GAP_S = 0.06
@@ -140,22 +139,35 @@ def measure(plan: SpokenCalls) -> list[Table]:
     if program is None or shutil.which("flite") is None:
         missing = "no flite" if program else f"no LiveKit server ({HOW_TO_GET})"
         return [Table(f"Spoken calls were left out: there is {missing} here", ())]
+    many = str(plan.calls)
+    with (
+        stand_ins(plan.calls * (plan.turns + 1)) as (ours, settings),
+        deployed(
+            program, AS_IT_IS, **settings, BELLA_VISTA_CALLS=many, BELLA_VISTA_IDLE=many
+        ) as deployment,
+    ):
+        return [asyncio.run(_measured(deployment, ours, plan))]
+
+
+@contextmanager
+def stand_ins(replies: int) -> Iterator[tuple[Running, dict[str, str]]]:
+    """Run the providers' stand-ins for so many replies; gives their process, and a worker's settings for them."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "providers.log"
-        with started(("-m", __name__, str(plan.calls * (plan.turns + 1))), os.environ, log) as ours:
-            asyncio.run(ours.says(_READY))
-            url = "http://127.0.0.1:" + ours.lines[-1].removeprefix(_READY)
-            settings = {
-                "OPENAI_BASE_URL": f"{url}/v1",
-                "BELLA_VISTA_STT_BASE_URL": url,
-                "BELLA_VISTA_TTS_BASE_URL": url,
-                "BELLA_VISTA_MODEL": "openai",
-                "BELLA_VISTA_CALLS": str(plan.calls),
-                "BELLA_VISTA_IDLE": str(plan.calls),
-                **dict.fromkeys(("OPENAI_API_KEY", "DEEPGRAM_API_KEY", "CARTESIA_API_KEY"), "any"),
-            }
-            with deployed(program, AS_IT_IS, **settings) as deployment:
-                return [asyncio.run(_measured(deployment, ours, plan))]
+        with started(("-m", __name__, str(replies)), os.environ, log) as running:
+            asyncio.run(running.says(_READY))
+            url = "http://127.0.0.1:" + running.lines[-1].removeprefix(_READY)
+            keys = ("OPENAI_API_KEY", "DEEPGRAM_API_KEY", "CARTESIA_API_KEY")
+            yield (
+                running,
+                {
+                    "OPENAI_BASE_URL": f"{url}/v1",
+                    "BELLA_VISTA_STT_BASE_URL": url,
+                    "BELLA_VISTA_TTS_BASE_URL": url,
+                    "BELLA_VISTA_MODEL": "openai",
+                    **dict.fromkeys(keys, "any"),
+                },
+            )
 
 
 async def _measured(deployment: Deployment, providers: Running, plan: SpokenCalls) -> Table:
@@ -181,10 +193,10 @@ async def _measured(deployment: Deployment, providers: Running, plan: SpokenCall
             "the providers' stand-ins": {providers.pid},
             "the guests": {os.getpid()},
         }
-        before, begun = {name: _worked(of) for name, of in busy.items()}, time.monotonic()
+        before, begun = {name: worked_by(of) for name, of in busy.items()}, time.monotonic()
         replies = await asyncio.gather(*(_talk(guest, plan.turns) for guest in guests))
         lasted = time.monotonic() - begun
-        took = {name: _worked(of) - before[name] for name, of in busy.items()}
+        took = {name: worked_by(of) - before[name] for name, of in busy.items()}
         memory = Spread.of([proportional(pid) / KIB**2 for pid in calls])
     table = Table(
         f"{plan.calls} spoken calls at once",
@@ -219,14 +231,6 @@ async def _talk(guest: Guest, turns: int) -> list[Sequence[float]]:
         for turn in range(1, turns + 1):
             answers.append(await guest.asks(turn))
     return answers
-
-
-def _worked(pids: Iterable[int]) -> float:
-    taken = 0.0
-    for pid in pids:
-        with suppress(psutil.NoSuchProcess):
-            taken += worked(pid)
-    return taken
 
 
 def _add(table: Table, name: str, taken: Sequence[float], most_s: float | None) -> None:
