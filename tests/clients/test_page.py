@@ -198,6 +198,15 @@ async def test_a_combo_costs_on_the_ticket_what_its_sheet_has_said(
     assert parts.startswith("Large Margherita extra mozzarella pan, small Margherita, ")
 
 
+COUNT_LOST_FOCUS = """
+window.timesLost = 0;
+addEventListener('focusout', ({ relatedTarget }) => queueMicrotask(() => {
+  if (!relatedTarget && document.activeElement === document.body) timesLost += 1;
+}));
+true
+"""
+
+
 @pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
 async def test_a_whole_order_by_keyboard_alone(
@@ -221,8 +230,10 @@ async def test_a_whole_order_by_keyboard_alone(
     await keys.press("ArrowRight")
     assert (await keys.at()).startswith("Large")
     await guest.shot("keyboard-sheet")
+    await guest.evaluate(COUNT_LOST_FOCUS)
     await keys.use("Add to order")
     await guest.see(".dish .button:focus")
+    assert await guest.evaluate("timesLost") == 0
     await guest.see(".item .name", "Pizza your way")
     await keys.use("One more Pizza your way")
     await guest.see(".item output", "2")

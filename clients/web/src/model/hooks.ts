@@ -1,4 +1,13 @@
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { flushSync } from "react-dom";
 
 /** True once a condition has held for some time (milliseconds). */
 export function useDelayed(condition: boolean, delay: number): boolean {
@@ -84,6 +93,16 @@ export function usePlace(): Place {
   return place;
 }
 
+/**
+ * Goes to another place, which is drawn when this returns.
+ *
+ * An address set through `location.hash` would take the focus from what has it, until the place is drawn.
+ */
+export function goTo(place: Place): void {
+  history.pushState(null, "", addressOf(place));
+  flushSync(() => dispatchEvent(new HashChangeEvent("hashchange")));
+}
+
 export function addressOf(place: Place): string {
   if (place.at === "dish") return `#menu/${encodeURIComponent(place.name)}`;
   if (place.at === "line") return `#line/${encodeURIComponent(place.id)}`;
@@ -102,4 +121,34 @@ function placeOf(hash: string): Place | null {
   if (at === "menu") return more ? { at: "dish", name: more } : { at: "menu" };
   if (at === "line" && more) return { at: "line", id: more };
   return null;
+}
+
+/** Gives the focus back to what has opened a form, once the form is closed. */
+export function useFocusBack<E extends HTMLElement>(open: boolean) {
+  const opener = useRef<E>(null);
+  const wasOpen = useRef(open);
+  useLayoutEffect(() => {
+    if (wasOpen.current && !open) opener.current?.focus();
+    wasOpen.current = open;
+  }, [open]);
+  return opener;
+}
+
+/** Tells the style sheet how high a part at the bottom of the screen is, so that nothing stays hidden below it. */
+export function useReservedHeight<E extends HTMLElement>(property: `--${string}`) {
+  const part = useRef<E>(null);
+  useEffect(() => {
+    const element = part.current;
+    if (!element) return;
+    const { style } = document.documentElement;
+    const watch = new ResizeObserver(() => {
+      style.setProperty(property, `${element.offsetHeight}px`);
+    });
+    watch.observe(element);
+    return () => {
+      watch.disconnect();
+      style.removeProperty(property);
+    };
+  }, [property]);
+  return part;
 }

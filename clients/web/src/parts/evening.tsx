@@ -2,7 +2,7 @@
 
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { announced } from "../model/changes";
-import { addressOf, type Place, useMedia, usePlace } from "../model/hooks";
+import { addressOf, goTo, type Place, useMedia, usePlace } from "../model/hooks";
 import { type FindDish, type MenuState, USUAL, useMenu } from "../model/menu";
 import { cameToNothing, isPlaced } from "../model/order";
 import { HouseContext, useCourse, useNow, usePage } from "../model/page";
@@ -184,18 +184,17 @@ function Card({
       line={line}
       over={over}
       back={() => {
-        location.hash = addressOf({ at: line ? "talk" : "menu" });
+        goTo({ at: line ? "talk" : "menu" });
         if (line) focusLine(line.id);
       }}
     />
   );
 }
 
-/** Give the focus back to the line whose sheet was open, once the talk is there again. */
+/** Give the focus back to the line whose sheet was open. */
 function focusLine(id: string) {
   const opener = `.ticket [href="${addressOf({ at: "line", id })}"]`;
-  const focus = () => document.querySelector<HTMLElement>(opener)?.focus();
-  addEventListener("hashchange", () => setTimeout(focus), { once: true });
+  document.querySelector<HTMLElement>(opener)?.focus();
 }
 
 /** Tells a screen reader each change of the ticket once; the ticket itself is silent. */
