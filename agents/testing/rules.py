@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -13,7 +13,7 @@ import yaml
 from livekit.agents.llm import ChatContext, FunctionCallOutput
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError, model_validator
 
-from agents.handoff import DATA_MARK, STILL_RUNNING
+from agents.handoff import DATA_MARK, STILL_RUNNING, Graph, parameters_of, tool_name
 from agents.testing.scripted import PlayedLLM, Step
 from state.documents.document import line_at, read_document
 from state.documents.faults import DocumentFaults
@@ -101,11 +101,16 @@ Rules: TypeAlias = Mapping[str, Sequence[Rule]]
 """The rules of each agent by its name; of those that apply, the first is taken."""
 
 
-def load_rules(file: Path) -> Rules:
+def load_rules(file: Path, graph: Graph[Any] | None = None) -> Rules:
     """Read rules from a YAML file.
 
+    Args:
+        file: The file.
+        graph: The agents and handoffs that the rules are for. With it, names of agents, tools and
+            arguments are checked.
+
     Raises:
-        RulesError: The file is faulty.
+        RulesError: The file is faulty, or names what the graph does not have.
     """
     text = file.read_text(encoding="utf-8")
     try:
@@ -114,15 +119,46 @@ def load_rules(file: Path) -> Rules:
         raise RulesError(map(str, error.faults)) from None
     if faults:
         raise RulesError(map(str, faults))
+    found: list[tuple[tuple[int | str, ...], str]] = []
     try:
-        return TypeAdapter(dict[str, tuple[Rule, ...]]).validate_python(yaml.safe_load(text))
+        rules = TypeAdapter(dict[str, tuple[Rule, ...]]).validate_python(yaml.safe_load(text))
     except yaml.YAMLError as error:
         raise RulesError([f"{file.name}: {error}"]) from None
     except ValidationError as error:
+        found = [(one["loc"], explained(one)) for one in error.errors()]
+    else:
+        found = [] if graph is None else [*_unknown_names(rules, graph)]
+    if found:
         raise RulesError(
-            f"{file.name}:{line_at(document, one['loc'])}: {_place(one['loc'])}: {explained(one)}"
-            for one in error.errors()
-        ) from None
+            f"{file.name}:{line_at(document, place)}: {_place(place)}: {fault}"
+            for place, fault in found
+        )
+    return rules
+
+
+def _unknown_names(rules: Rules, graph: Graph[Any]) -> Iterator[tuple[tuple[int | str, ...], str]]:
+    """Find the names that a graph does not have, each with its place in the rules."""
+    for agent in rules:
+        if agent not in graph.agents:
+            yield (agent,), f"there is no such agent; the agents are {', '.join(graph.agents)}"
+            continue
+        tools = {
+            tool_name(tool): {*parameters_of(tool)["properties"]} for tool in graph.offers(agent)
+        }
+        for handoff in graph.leaving(agent):
+            taken = handoff.arguments.model_json_schema() if handoff.arguments else {}
+            tools[handoff.tool_name] = {*taken.get("properties", ())}
+        for number, rule in enumerate(rules[agent]):
+            for place, call in enumerate(rule.calls):
+                at = (agent, number, "calls", place)
+                if call.name not in tools:
+                    yield (*at, "name"), f"{agent} has no tool {call.name}, only {', '.join(tools)}"
+                elif strange := [one for one in call.arguments if one not in tools[call.name]]:
+                    known = ", ".join(sorted(tools[call.name])) or "none"
+                    yield (
+                        (*at, "arguments", strange[0]),
+                        f"{call.name} has no argument {strange[0]}; it has {known}",
+                    )
 
 
 def _place(steps: Iterable[int | str]) -> str:

@@ -39,7 +39,7 @@ def model(clinic: Clinic, settings: Settings) -> LLM[Any]:
     """Build the model without a key."""
     from agents.testing import RulesLLM, load_rules  # other models need no test kit
 
-    return RulesLLM(load_rules(Path(__file__).with_name("rules.yaml")))
+    return RulesLLM(load_rules(Path(__file__).with_name("rules.yaml"), DESK))
 
 
 def without_patient(visit: ClinicState) -> ClinicState:

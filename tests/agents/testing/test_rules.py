@@ -249,6 +249,46 @@ async def test_a_rule_fills_the_arguments_of_a_handoff_and_the_next_agent_uses_t
     assert bought.said == ["Tosca it is, in row 4."]
 
 
+WITH_UNKNOWN_NAMES = r"""
+reception:
+  - pattern: nights
+    calls: [{name: set_guest, arguments: {name: Ada}}, {name: add_night}]
+  - pattern: more
+    calls: [{name: add_nights, arguments: {night: 2}}]
+  - pattern: out
+    calls: [{name: transfer_to_concierge, arguments: {show: Tosca, row: 4}}]
+conciergerie:
+  - say: Where to?
+"""
+
+
+def test_names_that_the_graph_does_not_have_are_faults_with_their_lines(tmp_path: Path) -> None:
+    graph = with_arguments(tmp_path)[0].graph
+    file = tmp_path / "rules.yaml"
+    file.write_text(WITH_UNKNOWN_NAMES, encoding="utf-8")
+
+    with pytest.raises(RulesError) as found:
+        load_rules(file, graph)
+
+    tool, argument, of_handoff, agent = found.value.faults
+    assert tool.startswith(
+        "rules.yaml:4: reception 1 calls 2 name: reception has no tool add_night, only set_guest, "
+    )
+    assert argument == (
+        "rules.yaml:6: reception 2 calls 1 arguments night: add_nights has no argument night; "
+        "it has nights"
+    )
+    assert of_handoff == (
+        "rules.yaml:8: reception 3 calls 1 arguments row: transfer_to_concierge has no argument row; "
+        "it has day, price, seats, show, wishes"
+    )
+    assert agent == (
+        "rules.yaml:10: conciergerie: there is no such agent; the agents are reception, concierge"
+    )
+    file.write_text(WITH_ARGUMENTS, encoding="utf-8")
+    assert [*load_rules(file, graph)] == ["reception", "concierge"]
+
+
 async def test_arguments_of_a_handoff_that_do_not_fit_are_refused_as_a_tools_are(
     tmp_path: Path,
 ) -> None:
