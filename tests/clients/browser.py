@@ -17,6 +17,7 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
+from tests.clients.guest import PAGE_S
 from tests.clients.toolchain import chromium_program
 from tests.livekit import LONG_S, until
 
@@ -66,7 +67,7 @@ class BrowserPage:
         Raises:
             PageError: It failed.
         """
-        await until(lambda: self._socket, what="the page")
+        await until(lambda: self._socket, PAGE_S, "the page")
         assert self._socket is not None
         number = len(self._answers)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
@@ -77,7 +78,7 @@ class BrowserPage:
     async def until(self, fact: Callable[[dict[str, Any]], object], what: str = "") -> None:
         """Wait until a snapshot fulfils a condition."""
         try:
-            await until(lambda: self.snapshot and fact(self.snapshot), what=what)
+            await until(lambda: self.snapshot and fact(self.snapshot), PAGE_S, what)
         except AssertionError as error:
             raise AssertionError(f"{error}\nlast seen: {json.dumps(self.snapshot)}") from None
 
