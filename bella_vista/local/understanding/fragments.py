@@ -33,6 +33,8 @@ def pointed(out: Outcome, said: Said) -> None:
         out.penalty += LOOSE  # "no ketchup on the bacon one"
     elif said.ref == "one" and last is not None and _tells_size(out, said, last):
         out.change(last, replace(said, ref="", count=None, article=False))
+    elif said.ref == "one" and last is not None and _plain_beside(out, said, last):
+        pass
     elif said.ref == "one":
         pointed = said.described and not out.waiting
         if not pointed or not (_this_one(out, said) if said.ordinal else the_one(out, said)):
@@ -59,6 +61,21 @@ def pointed(out: Outcome, said: Said) -> None:
         out.penalty += 0.1 if repeats else loose  # "the salmon, no capers on that one"
     elif not (out.waiting and fill(out, said)):
         _change_pointed(out, said)
+
+
+def _plain_beside(out: Outcome, said: Said, last: Item) -> bool:
+    """Order one that is plain beside what was just ordered: "two lattes with oat milk and a plain one"."""
+    out.make_plain(last, said)
+    if not said.plain or said.options or said.definite or said.correct or said.partial:
+        return False
+    other = out.plain_kin(last)
+    if out.announced or (other is None and (said.joint != AND or not last.changes)):
+        return False
+    names = last.names if other is None else (other,)
+    item = out.order(replace(said, ref="", plain=False), said.words or last.words, names)
+    if item.size is None and last.size and out.kitchen.size(item.name, last.size):
+        item.size = last.size
+    return True
 
 
 def _tells_size(out: Outcome, said: Said, last: Item) -> bool:
@@ -328,8 +345,10 @@ def _headless(out: Outcome, said: Said) -> bool:
     if out.items and not begins and said.joint not in (AND, *_STOPS):
         return False  # "a medium cold brew black"
     mask = out.index.all & ~out.index.combos
+    several = len(wanted) > 1 or said.size or said.ref
     for entity in [option.entity for option in wanted] + ([said.size] if said.size else []):
-        mask &= entity.mask if begins else entity.mask & ~entity.own  # "cheddar" orders no dish
+        # "cheddar" and "some mint sauce" order no dish, "a bacon and egg" does
+        mask &= entity.mask if begins and several else entity.mask & ~entity.own
     usual = mask & out.index.usual
     single = not said.size and any(option.entity.chosen & usual for option in wanted)
     if usual and not usual & (usual - 1) and not single:

@@ -292,6 +292,18 @@ class Outcome:
             for was in (on_order(item.line, self.kitchen),)
         )
 
+    def plain_kin(self, item: Item) -> str | None:
+        """Return the other dish of a thing's kind that is called plain: plain naan of garlic naan."""
+        own = set(stems(item.name or "")) - EMPTY
+        found = set()
+        for name in self.index.names(self.index.all):
+            dish = self.kitchen.dish(name)
+            for called in map(set, map(stems, (name, *dish.aliases) if dish is not None else ())):
+                if called & USUAL and called - USUAL and called - USUAL <= own:
+                    found.add(name)
+        found.discard(item.name)
+        return found.pop() if len(found) == 1 else None
+
     def section(self, item: Item) -> str:
         """Return the section of the menu that a thing is of."""
         dish = self.kitchen.dish(item.name)

@@ -13,6 +13,7 @@ from state.menu.words import stems
 _AGAIN = ("same", "again")
 _ANY = 1_000
 _WHOLE, _NAMED = ("all", "whole"), ("dish", "option", "one", "size", "other", "it")
+_BEGINS_HEADING = ("with", "and", "a", "the", "comma", "stop")
 _BESIDE = frozenset(("the", "filler", "aside", "on", "amount", "a", "for", "with"))
 
 
@@ -182,12 +183,12 @@ class WholeLine:
     def _headings(
         self, steps: Sequence[Step], said: Sequence[Said], tokens: Sequence[Token]
     ) -> Iterator[str]:
-        """Name each kind of choices that was asked for beside a dish: "with a side of salsa"."""
+        """Name each kind of choices that was asked for: "with a side of salsa", "rice for two"."""
         told = {place for one in said for place in (*one.told, *(one.become or one).told)}
-        for before, step in pairwise(steps):
-            if step.edge.does != "group" or step.first in told:
+        for before, step in pairwise((None, *steps)):
+            if step is None or step.edge.does != "group" or step.first in told:
                 continue
-            if before.edge.does in ("with", "and", "a") and not any(
+            if (before is None or before.edge.does in _BEGINS_HEADING) and not any(
                 option.entity.mask & step.edge.entity.mask and option.place > step.first
                 for one in said
                 for option in (*one.options, *(one.become or one).options)
