@@ -219,6 +219,9 @@ class Answers:
                 for part in item.parts
             ]
             return say("contents combo", name=item.name, parts=parts, price=self._money(item.price))
+        if not item.available:
+            told = say("contents", name=item.name, description=item.description)
+            return joined(told, say("sold out today"))
         groups = [group.name for group in self._menu.groups(item) if group.choices]
         told = joined(
             say("contents", name=item.name, description=item.description, contains=item.contains),

@@ -160,8 +160,9 @@ class Policy(ABC):
         if self.leaves(now) and now.scene.can("end_call"):
             return Move(self._said(now), (call("end_call"),), self.farewell(now))
         asks = self.ask(now)
-        # "Do you have wings? Two, please": that there are none is said once.
-        said = self._said(now).removesuffix(asks).removesuffix(f"{asks.partition('. ')[0]}.")
+        said = self._said(now)
+        if asks:  # "Do you have wings? Two, please": that there are none is said once
+            said = said.removesuffix(asks).removesuffix(f"{asks.partition('. ')[0]}.")
         return Move(said.rstrip(), asks=asks)
 
     # -- what an agent decides -----------------------------------------------------------------------

@@ -209,17 +209,21 @@ def _suggested(now: Situation) -> list[ToolCall]:
 
 
 def _next_call(now: Situation) -> Sequence[ToolCall]:
-    house = now.menu.restaurant
     if not now.items:
         return []
     if now.order.get("fulfilment") is None:
-        offered = [kind for kind in ("pickup", "delivery") if getattr(house, kind) is not None]
+        offered = _ways(now)
         if len(offered) == 1 and now.tried("set_fulfilment") is None:
             return [call("set_fulfilment", kind=offered[0])]
         return []
     if now.stage == "open" and not _missing(now) and now.tried("read_back") is None:
         return [call("read_back")]
     return []
+
+
+def _ways(now: Situation) -> list[str]:
+    house = now.menu.restaurant
+    return [kind for kind in ("pickup", "delivery") if getattr(house, kind) is not None]
 
 
 def _missing(now: Situation) -> str:
@@ -242,8 +246,10 @@ def _where_to(now: Situation) -> str:
         return say("ask postcode")
     if any(one.facts.get("why") in ("too_soon", "closed", "past") for one in refused):
         return say("ask when")
-    if refused:
+    if refused and len(_ways(now)) > 1:
         return say("ask fulfilment")
+    if refused and now.order.get("fulfilment") is not None:
+        return _missing(now) or ("" if now.order.get("guest") else say("ask name"))
     reading = now.tried("read_back")
     if reading is not None and reading.facts.get("why") == "below_minimum":
         return say("ask minimum")
@@ -309,7 +315,12 @@ def _agrees(now: Situation) -> bool:
 
 def _asked_by_refusal(now: Situation) -> bool:
     """Whether what was refused ends in a question or a choice of its own."""
-    return any(one.facts.get("possible") or one.facts.get("near") for one in now.scene.outcomes)
+    only_way = len(_ways(now)) == 1
+    return any(
+        one.facts.get("possible") or one.facts.get("near")
+        for one in now.scene.outcomes
+        if not (only_way and one.name == "set_fulfilment")
+    )
 
 
 def _transfer(now: Situation) -> list[ToolCall]:
