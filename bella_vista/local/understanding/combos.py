@@ -1,86 +1,11 @@
 """Combos: what was ordered beside one and belongs to it, and what changes in one."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.items import Item
-from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.outcome import Outcome
-from bella_vista.local.understanding.phrases import ordinals
 from bella_vista.local.understanding.reading import Said
-from bella_vista.local.understanding.tokens import Token, number_at, tokenize
 from state.menu import Combo, ComboPart
-
-
-def in_turn(
-    tokens: Sequence[Token], names: Names, kitchen: Kitchen, waiting: tuple[str, int] | None
-) -> tuple[list[Token], int]:
-    """Write out several combos that are told one by one: "two meals. First one a burger, second one ...".
-
-    Args:
-        tokens: What was said.
-        names: The menu's names.
-        kitchen: What the menu makes of words.
-        waiting: The combo that waits for its parts, and how many of it.
-
-    Returns:
-        The words with each combo named where it is told, and how many of those that wait are told;
-        the words as they were, and 0, where nothing is told in turn.
-    """
-    turns = list(_turns(tokens))
-    announced = _announced(tokens[: turns[0][0]], names, kitchen) if turns else None
-    first = last = 0
-    if announced is not None:
-        name, number, first, last = announced
-    elif waiting is not None:
-        name, number = waiting
-    else:
-        return list(tokens), 0
-    if not turns or len(turns) > number or number < 2 or (announced and len(turns) < number):
-        return list(tokens), 0
-    written = [*tokens[:first], *tokens[last : turns[0][0]]]
-    ends = [start for start, _ in turns[1:]] + [len(tokens)]
-    for (_, begins), ends_at in zip(turns, ends, strict=True):
-        at = tokens[begins - 1]
-        combo = [replace(one, start=at.start, end=at.end) for one in tokenize(f"a {name} with")]
-        rest = list(tokens[begins:ends_at])
-        while rest and (rest[0].stop or rest[0].word in words_of("before a part")):
-            rest.pop(0)
-        written += [Token(".", ".", at.start, at.start, stop=True), *combo, *rest]
-    return written, 0 if announced else len(turns)
-
-
-def _turns(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
-    """Find where each of several begins to be told, and where what is said of it begins."""
-    for at, token in enumerate(tokens):
-        if token.word not in ordinals() or ordinals()[token.word] < 1:
-            continue
-        start = at - (at > 0 and tokens[at - 1].word == "the")
-        if start and not (tokens[start - 1].stop or tokens[start - 1].word == "and"):
-            continue
-        begins = at + 1
-        if begins < len(tokens) and tokens[begins].word == "one":
-            begins += 1
-        yield start, begins
-
-
-def _announced(
-    tokens: Sequence[Token], names: Names, kitchen: Kitchen
-) -> tuple[str, int, int, int] | None:
-    """Find a combo that is ordered several times with nothing said of it, at the end of some words."""
-    for at in range(len(tokens)):
-        number = number_at(tokens, at)
-        if number is None or number[0] < 2:
-            continue
-        named = names.longest(tokens, at + number[1])
-        end = at + number[1] + (named[0] if named is not None else 0)
-        if named is None or len(named[1].dishes) != 1 or any(not one.stop for one in tokens[end:]):
-            continue
-        if kitchen.combo(named[1].dishes[0]) is not None:
-            return named[1].dishes[0], number[0], at, end
-    return None
 
 
 def put_together(outcome: Outcome) -> None:

@@ -95,10 +95,13 @@ class Decided:
     @property
     def order(self) -> Any:
         """What tells this outcome from others."""
-        drafts = sorted(
-            repr((draft.op, sorted(draft.fields.items(), key=str))) for _, draft in self.drafts
-        )
-        return tuple(drafts), tuple((q.code, str(q.facts.get("words"))) for q in self.questions)
+        drafts: dict[str, int] = {}
+        for _, draft in self.drafts:
+            fields = dict(draft.fields)
+            number = fields.pop("quantity", 1) if draft.op == "add_item" else 1
+            told = repr((draft.op, sorted(fields.items(), key=str)))
+            drafts[told] = drafts.get(told, 0) + number  # two and one of the same are three
+        return tuple(sorted(drafts.items())), tuple((q.code, str(q.facts.get("words"))) for q in self.questions)
 
 
 class Deciding:
