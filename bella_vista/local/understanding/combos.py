@@ -1,11 +1,15 @@
 """Combos: what was ordered beside one and belongs to it, and what changes in one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.outcome import Outcome
 from bella_vista.local.understanding.reading import Said
 from state.menu import Combo, ComboPart
+from state.menu.words import stems
 
 
 def put_together(outcome: Outcome) -> None:
@@ -47,6 +51,100 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
         (outcome.settle if item in outcome.waiting else outcome.touch)(item)
         return True
     return False
+
+
+def with_told_parts(
+    reading: Sequence[Said], index: Index, kitchen: Kitchen
+) -> Iterator[Said]:
+    """Make a part of what only a choice of it tells: the soda of "a meal with slaw and a small cola"."""
+    for said in reading:
+        about = said.become if said.become is not None and said.become.head else said
+        combos = [one for one in map(kitchen.combo, index.names(about.mask)) if one is not None]
+        if len(combos) != 1 or about.head is None:
+            yield said
+            continue
+        taken = [name for part in said.parts for name in index.names(part.mask)[:1]]
+        told: list[Said] = []
+        for one in (about, *said.parts):
+            told += _apart(one, combos[0], index, kitchen, taken, sized=one is about)
+        about, *parts = told
+        if said.become is not None and said.become.head:
+            yield replace(said, become=about, parts=parts)
+        else:
+            yield replace(about, parts=parts)
+
+
+def _apart(
+    said: Said, combo: Combo, index: Index, kitchen: Kitchen, taken: list[str], *, sized: bool
+) -> list[Said]:
+    """Take apart a part of a combo, and those that are told by choices that it cannot have itself.
+
+    Args:
+        said: The part.
+        combo: The combo.
+        index: The menu's names.
+        kitchen: What the menu makes of words.
+        taken: The parts that are chosen; what is told here is added.
+        sized: Whether only a choice with a size before it tells a part.
+    """
+    if not said.options:
+        return [said]
+    to = own = replace(said, options=[])
+    found = [own]
+    for option in said.options:
+        words, size = option.entity.words, ""
+        if own.size is not None and own.sized == option.place:
+            size = own.size.words  # "a small cola"
+        if any(kitchen.answers(name, option.words) for name in index.names(to.mask)):
+            pass
+        elif option.no or any(kitchen.answers(name, words) for name in index.names(own.mask)):
+            to = own
+        elif sized and not size:
+            to = own
+        elif (name := _told_by(combo, kitchen, taken, [words], size)) is not None:
+            bit = index.bit(name)
+            to = Said(head=index.entity(bit.bit_length()), mask=bit, words=name)
+            taken.append(name)
+            found.append(to)
+            if size:
+                own.size, to.size = own.resized, own.size
+        to.options.append(option)
+    return found
+
+
+def _told_by(
+    combo: Combo, kitchen: Kitchen, taken: Sequence[str], wanted: Sequence[str], size: str = ""
+) -> str | None:
+    """Return the only dish of a combo that is still to be chosen and can be as it is said."""
+    able = {
+        name
+        for part in combo.parts
+        for name in part.dishes
+        if kitchen.room_for(combo, taken, name)
+        and (not size or kitchen.size(name, size))
+        and not any(set(stems(one)) <= set(stems(name)) for one in wanted)
+        and all(kitchen.answers(name, one) for one in wanted)
+    }
+    return able.pop() if len(able) == 1 else None
+
+
+def tell_part(outcome: Outcome, item: Item, said: Said) -> bool:
+    """Give a combo the part that only its size and its choices tell: "and a large root beer"."""
+    combo = outcome.kitchen.combo(item.name)
+    wanted = [option.entity.words for option in said.options if not option.no]
+    if combo is None or said.size is None or not wanted or said.ref or said.number not in (None, 1):
+        return False
+    answers = outcome.kitchen.answers
+    if any(answers(part.name, one) for part in item.parts for one in wanted):
+        return False
+    taken = [part.name or "" for part in item.parts]
+    name = _told_by(combo, outcome.kitchen, taken, wanted, said.size.words)
+    if name is None:
+        return False
+    told = Item(words=name, names=(name,))
+    outcome.give(told, said)
+    item.parts.append(told)
+    return True
 
 
 def change_parts(outcome: Outcome, item: Item, said: Said) -> bool:

@@ -11,6 +11,7 @@ from bella_vista.local.understanding.accounting import Accounting
 from bella_vista.local.understanding.announcing import without_kinds
 from bella_vista.local.understanding.asides import talked
 from bella_vista.local.understanding.carrying import carry
+from bella_vista.local.understanding.combos import with_told_parts
 from bella_vista.local.understanding.grammar import BEAM
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
@@ -223,6 +224,7 @@ class Deciding:
         if decided.reading is None:
             return []
         said = without_kinds(items(decided.reading)[0], self.index, self._kitchen, named=True)
+        said = [*with_told_parts(said, self.index, self._kitchen)]
         drafts = [draft for _, draft in decided.drafts]
         steps = decided.reading.steps
         return self._accounting.lost(
@@ -327,6 +329,7 @@ class Deciding:
     ) -> Decided:
         said, passed = items(reading)
         said = without_kinds(said, self.index, self._kitchen)
+        said = [*with_told_parts(said, self.index, self._kitchen)]
         lines = [_copied(item) for item in known]
         open_ones = [_copied(item) for item in waiting]
         for at, line in enumerate(lines):
