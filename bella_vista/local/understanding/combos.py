@@ -53,9 +53,7 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
     return False
 
 
-def with_told_parts(
-    reading: Sequence[Said], index: Index, kitchen: Kitchen
-) -> Iterator[Said]:
+def with_told_parts(reading: Sequence[Said], index: Index, kitchen: Kitchen) -> Iterator[Said]:
     """Make a part of what only a choice of it tells: the soda of "a meal with slaw and a small cola"."""
     for said in reading:
         about = said.become if said.become is not None and said.become.head else said

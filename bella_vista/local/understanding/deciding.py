@@ -80,6 +80,7 @@ class Decided:
         reading: The reading as the search found it.
         passed: The words that it passes over.
         lost: The guest's words that are in the reading and came to nothing.
+        alike: What other readings decide that make the same order.
     """
 
     drafts: list[tuple[int, Draft]] = field(default_factory=list)
@@ -92,6 +93,7 @@ class Decided:
     reading: Reading | None = None
     passed: list[Passed] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    alike: list["Decided"] = field(default_factory=list)
 
     @property
     def order(self) -> Any:
@@ -102,7 +104,9 @@ class Decided:
             number = fields.pop("quantity", 1) if draft.op == "add_item" else 1
             told = repr((draft.op, sorted(fields.items(), key=str)))
             drafts[told] = drafts.get(told, 0) + number  # two and one of the same are three
-        return tuple(sorted(drafts.items())), tuple((q.code, str(q.facts.get("words"))) for q in self.questions)
+        return tuple(sorted(drafts.items())), tuple(
+            (q.code, str(q.facts.get("words"))) for q in self.questions
+        )
 
 
 class Deciding:
@@ -161,14 +165,15 @@ class Deciding:
         )
         situation = Situation(topic, which, before, reviewed)
         weighed: list[Decided] = []
-        seen: set[Any] = set()
+        first: dict[Any, Decided] = {}
         for reading in found:
             if weighed and reading.cost - GAIN > min(one.cost for one in weighed):
                 break
             decided = self._weigh(reading, words, known, waiting, situation, taken)
-            if decided.order not in seen:
-                seen.add(decided.order)
+            if first.setdefault(decided.order, decided) is decided:
                 weighed.append(decided)
+            else:
+                first[decided.order].alike.append(decided)
         if not weighed:
             return Decided(), []
         best = self._best(weighed, known, waiting, words)
@@ -184,7 +189,7 @@ class Deciding:
 
     def _best(
         self,
-        weighed: Sequence[Decided],
+        weighed: list[Decided],
         known: Sequence[Item],
         waiting: Sequence[Item],
         words: Lattice,
@@ -196,6 +201,11 @@ class Deciding:
             if best in accounted or best.reading is None:
                 return best
             best.lost = self._lost(best, known, waiting, words)
+            for other in best.alike if best.lost else ():
+                inside = other.cost < best.cost and any(one.within for one in other.said)
+                if inside and not self._lost(other, known, waiting, words):
+                    weighed[weighed.index(best)] = best = other  # "swap the fries in the meal"
+                    break
             best.cost += LOST * len(best.lost)
             accounted.append(best)
 

@@ -367,7 +367,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 if act.does == "part":
                     to = now.parts[-1]
                 elif act.does == "combo":
-                    to = now
+                    inside = act.value[0] and now.on and now.become is not None
+                    to = now.become if inside and now.become is not None else now
     if reading.acts and now is not None:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
