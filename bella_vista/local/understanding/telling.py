@@ -114,9 +114,13 @@ class _Telling:
             before = [combo for combo in ordered if combo.last <= turn.first]
             if not (turn.kind == "one" and before and before[-1].number == 1):
                 continue
+            follows = self._tokens[turn.begins]
+            if not (follows.stop or follows.word in words_of("before a part")):
+                continue  # "and one burger with fries" is a burger
             name = before[-1].name
-            counted = [one for one in self._turns if one.kind == "one"]
-            starts = [one.first for one in (*counted, *ordered) if one.first > turn.first]
+            counted = [one.first for one in self._turns if one.kind == "one"]
+            others = [*counted, *(one.first for one in ordered)]
+            starts = [first for first in others if first > turn.first]
             ends = min(starts, default=len(self._tokens))
             had = self._parts(name, before[-1].last, turn.first)
             if had >= self._open(name) and len(self._parts(name, turn.begins, ends)) >= _LEAST:
@@ -225,7 +229,9 @@ class _Telling:
     ) -> list[Token]:
         """Write one of several as if it came with its name."""
         at = self._tokens[max(turn.begins - 1, 0)]
-        stop, *said = [replace(one, start=at.start, end=at.end) for one in tokenize(f". a {name} with")]
+        stop, *said = [
+            replace(one, start=at.start, end=at.end) for one in tokenize(f". a {name} with")
+        ]
         rest = list(self._tokens[turn.begins : end])
         while rest and (rest[0].stop or rest[0].word in words_of("before a part")):
             rest.pop(0)
