@@ -153,12 +153,16 @@ def _comes_beside(out: Outcome, before: Said, said: Said) -> None:
 def _means_part(out: Outcome, before: Said, said: Said) -> None:
     """Let "it" mean a part of a combo that was named before it: "the drink, make it a cola"."""
     parts = [part for item in out.there for part in item.parts]
-    turns = said.ref == "it" and said.verb in ("change", "swap") and said.become is not None
-    if not turns or not _only_named(out, before, first=True) or out.named(before.mask, out.things):
+    points = said.ref in ("it", "them") and said.head is None and not said.lines
+    turns = points and said.verb in ("change", "swap") and said.become is not None
+    elsewhere = not before.within and out.named(before.mask, out.things)
+    if not turns or not _only_named(out, before, first=True) or elsewhere:
         return
-    if len(out.named(before.mask, parts)) == 1:
+    found = out.named(before.mask, parts)
+    if len(found) == 1:
         said.ref, said.head, said.definite = "", before.head, True
-        said.mask, said.words = before.mask, before.words
+        said.mask, said.words, said.within = out.mask(found[0]), before.words, before.within
+        said.lines_within = before.lines_within
         before.head, before.definite = None, False
 
 

@@ -3,84 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bella_vista.local.english.talking import words_of
+from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.outcome import Outcome
-from bella_vista.local.understanding.phrases import ordinals
 from bella_vista.local.understanding.reading import Said
-from bella_vista.local.understanding.tokens import Token, number_at, tokenize
 from state.menu import Combo, ComboPart
-
-
-def in_turn(
-    tokens: Sequence[Token], names: Names, kitchen: Kitchen, waiting: tuple[str, int] | None
-) -> tuple[list[Token], int]:
-    """Write out several combos that are told one by one: "two meals. First one a burger, second one ...".
-
-    Args:
-        tokens: What was said.
-        names: The menu's names.
-        kitchen: What the menu makes of words.
-        waiting: The combo that waits for its parts, and how many of it.
-
-    Returns:
-        The words with each combo named where it is told, and how many of those that wait are told;
-        the words as they were, and 0, where nothing is told in turn.
-    """
-    turns = list(_turns(tokens))
-    announced = _announced(tokens[: turns[0][0]], names, kitchen) if turns else None
-    first = last = 0
-    if announced is not None:
-        name, number, first, last = announced
-    elif waiting is not None:
-        name, number = waiting
-    else:
-        return list(tokens), 0
-    if not turns or len(turns) > number or number < 2 or (announced and len(turns) < number):
-        return list(tokens), 0
-    written = [*tokens[:first], *tokens[last : turns[0][0]]]
-    ends = [start for start, _ in turns[1:]] + [len(tokens)]
-    for (_, begins), ends_at in zip(turns, ends, strict=True):
-        at = tokens[begins - 1]
-        combo = [replace(one, start=at.start, end=at.end) for one in tokenize(f"a {name} with")]
-        rest = list(tokens[begins:ends_at])
-        while rest and (rest[0].stop or rest[0].word in words_of("before a part")):
-            rest.pop(0)
-        written += [Token(".", ".", at.start, at.start, stop=True), *combo, *rest]
-    return written, 0 if announced else len(turns)
-
-
-def _turns(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
-    """Find where each of several begins to be told, and where what is said of it begins."""
-    for at, token in enumerate(tokens):
-        if token.word not in ordinals() or ordinals()[token.word] < 1:
-            continue
-        start = at - (at > 0 and tokens[at - 1].word == "the")
-        if start and not (tokens[start - 1].stop or tokens[start - 1].word == "and"):
-            continue
-        begins = at + 1
-        if begins < len(tokens) and tokens[begins].word == "one":
-            begins += 1
-        yield start, begins
-
-
-def _announced(
-    tokens: Sequence[Token], names: Names, kitchen: Kitchen
-) -> tuple[str, int, int, int] | None:
-    """Find a combo that is ordered several times with nothing said of it, at the end of some words."""
-    for at in range(len(tokens)):
-        number = number_at(tokens, at)
-        if number is None or number[0] < 2:
-            continue
-        named = names.longest(tokens, at + number[1])
-        end = at + number[1] + (named[0] if named is not None else 0)
-        if named is None or len(named[1].dishes) != 1 or any(not one.stop for one in tokens[end:]):
-            continue
-        if kitchen.combo(named[1].dishes[0]) is not None:
-            return named[1].dishes[0], number[0], at, end
-    return None
+from state.menu.words import stems
 
 
 def put_together(outcome: Outcome) -> None:
@@ -122,6 +51,98 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
         (outcome.settle if item in outcome.waiting else outcome.touch)(item)
         return True
     return False
+
+
+def with_told_parts(reading: Sequence[Said], index: Index, kitchen: Kitchen) -> Iterator[Said]:
+    """Make a part of what only a choice of it tells: the soda of "a meal with slaw and a small cola"."""
+    for said in reading:
+        about = said.become if said.become is not None and said.become.head else said
+        combos = [one for one in map(kitchen.combo, index.names(about.mask)) if one is not None]
+        if len(combos) != 1 or about.head is None:
+            yield said
+            continue
+        taken = [name for part in said.parts for name in index.names(part.mask)[:1]]
+        told: list[Said] = []
+        for one in (about, *said.parts):
+            told += _apart(one, combos[0], index, kitchen, taken, sized=one is about)
+        about, *parts = told
+        if said.become is not None and said.become.head:
+            yield replace(said, become=about, parts=parts)
+        else:
+            yield replace(about, parts=parts)
+
+
+def _apart(
+    said: Said, combo: Combo, index: Index, kitchen: Kitchen, taken: list[str], *, sized: bool
+) -> list[Said]:
+    """Take apart a part of a combo, and those that are told by choices that it cannot have itself.
+
+    Args:
+        said: The part.
+        combo: The combo.
+        index: The menu's names.
+        kitchen: What the menu makes of words.
+        taken: The parts that are chosen; what is told here is added.
+        sized: Whether only a choice with a size before it tells a part.
+    """
+    if not said.options:
+        return [said]
+    to = own = replace(said, options=[])
+    found = [own]
+    for option in said.options:
+        words, size = option.entity.words, ""
+        if own.size is not None and own.sized == option.place:
+            size = own.size.words  # "a small cola"
+        if any(kitchen.answers(name, option.words) for name in index.names(to.mask)):
+            pass
+        elif option.no or any(kitchen.answers(name, words) for name in index.names(own.mask)):
+            to = own
+        elif sized and not size:
+            to = own
+        elif (name := _told_by(combo, kitchen, taken, [words], size)) is not None:
+            bit = index.bit(name)
+            to = Said(head=index.entity(bit.bit_length()), mask=bit, words=name)
+            taken.append(name)
+            found.append(to)
+            if size:
+                own.size, to.size = own.resized, own.size
+        to.options.append(option)
+    return found
+
+
+def _told_by(
+    combo: Combo, kitchen: Kitchen, taken: Sequence[str], wanted: Sequence[str], size: str = ""
+) -> str | None:
+    """Return the only dish of a combo that is still to be chosen and can be as it is said."""
+    able = {
+        name
+        for part in combo.parts
+        for name in part.dishes
+        if kitchen.room_for(combo, taken, name)
+        and (not size or kitchen.size(name, size))
+        and not any(set(stems(one)) <= set(stems(name)) for one in wanted)
+        and all(kitchen.answers(name, one) for one in wanted)
+    }
+    return able.pop() if len(able) == 1 else None
+
+
+def tell_part(outcome: Outcome, item: Item, said: Said) -> bool:
+    """Give a combo the part that only its size and its choices tell: "and a large root beer"."""
+    combo = outcome.kitchen.combo(item.name)
+    wanted = [option.entity.words for option in said.options if not option.no]
+    if combo is None or said.size is None or not wanted or said.ref or said.number not in (None, 1):
+        return False
+    answers = outcome.kitchen.answers
+    if any(answers(part.name, one) for part in item.parts for one in wanted):
+        return False
+    taken = [part.name or "" for part in item.parts]
+    name = _told_by(combo, outcome.kitchen, taken, wanted, said.size.words)
+    if name is None:
+        return False
+    told = Item(words=name, names=(name,))
+    outcome.give(told, said)
+    item.parts.append(told)
+    return True
 
 
 def change_parts(outcome: Outcome, item: Item, said: Said) -> bool:

@@ -117,6 +117,9 @@ def _combo_of(doing: Doing, state: State, edge: Edge) -> bool:
     combos = edge.entity.mask & doing.index.combos
     if not combos or edge.entity.mask != combos or state[MASK] & combos:
         return False
+    begun = edge.words[:2] == "a " or follows(state, "a") or follows(state, "to")
+    if state[OP] in CHANGING and begun:
+        return False  # "make the burger a meal": it becomes one
     return any(combos & bit and parts & state[MASK] for bit, parts in doing.index.parts.items())
 
 

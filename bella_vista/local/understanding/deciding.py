@@ -11,6 +11,7 @@ from bella_vista.local.understanding.accounting import Accounting
 from bella_vista.local.understanding.announcing import without_kinds
 from bella_vista.local.understanding.asides import talked
 from bella_vista.local.understanding.carrying import carry
+from bella_vista.local.understanding.combos import with_told_parts
 from bella_vista.local.understanding.grammar import BEAM
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
@@ -79,6 +80,7 @@ class Decided:
         reading: The reading as the search found it.
         passed: The words that it passes over.
         lost: The guest's words that are in the reading and came to nothing.
+        alike: What other readings decide that make the same order.
     """
 
     drafts: list[tuple[int, Draft]] = field(default_factory=list)
@@ -91,14 +93,20 @@ class Decided:
     reading: Reading | None = None
     passed: list[Passed] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    alike: list["Decided"] = field(default_factory=list)
 
     @property
     def order(self) -> Any:
         """What tells this outcome from others."""
-        drafts = sorted(
-            repr((draft.op, sorted(draft.fields.items(), key=str))) for _, draft in self.drafts
+        drafts: dict[str, int] = {}
+        for _, draft in self.drafts:
+            fields = dict(draft.fields)
+            number = fields.pop("quantity", 1) if draft.op == "add_item" else 1
+            told = repr((draft.op, sorted(fields.items(), key=str)))
+            drafts[told] = drafts.get(told, 0) + number  # two and one of the same are three
+        return tuple(sorted(drafts.items())), tuple(
+            (q.code, str(q.facts.get("words"))) for q in self.questions
         )
-        return tuple(drafts), tuple((q.code, str(q.facts.get("words"))) for q in self.questions)
 
 
 class Deciding:
@@ -157,14 +165,15 @@ class Deciding:
         )
         situation = Situation(topic, which, before, reviewed)
         weighed: list[Decided] = []
-        seen: set[Any] = set()
+        first: dict[Any, Decided] = {}
         for reading in found:
             if weighed and reading.cost - GAIN > min(one.cost for one in weighed):
                 break
             decided = self._weigh(reading, words, known, waiting, situation, taken)
-            if decided.order not in seen:
-                seen.add(decided.order)
+            if first.setdefault(decided.order, decided) is decided:
                 weighed.append(decided)
+            else:
+                first[decided.order].alike.append(decided)
         if not weighed:
             return Decided(), []
         best = self._best(weighed, known, waiting, words)
@@ -180,7 +189,7 @@ class Deciding:
 
     def _best(
         self,
-        weighed: Sequence[Decided],
+        weighed: list[Decided],
         known: Sequence[Item],
         waiting: Sequence[Item],
         words: Lattice,
@@ -192,6 +201,11 @@ class Deciding:
             if best in accounted or best.reading is None:
                 return best
             best.lost = self._lost(best, known, waiting, words)
+            for other in best.alike if best.lost else ():
+                inside = other.cost < best.cost and any(one.within for one in other.said)
+                if inside and not self._lost(other, known, waiting, words):
+                    weighed[weighed.index(best)] = best = other  # "swap the fries in the meal"
+                    break
             best.cost += LOST * len(best.lost)
             accounted.append(best)
 
@@ -220,6 +234,7 @@ class Deciding:
         if decided.reading is None:
             return []
         said = without_kinds(items(decided.reading)[0], self.index, self._kitchen, named=True)
+        said = [*with_told_parts(said, self.index, self._kitchen)]
         drafts = [draft for _, draft in decided.drafts]
         steps = decided.reading.steps
         return self._accounting.lost(
@@ -324,6 +339,7 @@ class Deciding:
     ) -> Decided:
         said, passed = items(reading)
         said = without_kinds(said, self.index, self._kitchen)
+        said = [*with_told_parts(said, self.index, self._kitchen)]
         lines = [_copied(item) for item in known]
         open_ones = [_copied(item) for item in waiting]
         for at, line in enumerate(lines):

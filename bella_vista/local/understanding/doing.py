@@ -34,6 +34,7 @@ from bella_vista.local.understanding.grammar import (
     UNHALVED,
     UNSIZED,
     WITH,
+    WITHIN,
 )
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.lattice import NO_EDGE, Edge
@@ -347,7 +348,7 @@ class Doing:
         points = state[FLAGS] & DEFINITE or state[OP] in _WITHIN
         within = bool(edge.lines) or bool(self.known and follows(state, "the") and points)
         self.act(state, "combo", edge, place, (within, having))
-        return 0.0
+        return -WITHIN if within else 0.0
 
     def _size(self, state: State, edge: Edge, place: int) -> float:
         entity = edge.entity

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from bella_vista.local.understanding.announcing import put_announced
+from bella_vista.local.understanding.combos import tell_part
 from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, OR, STOP
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.meaning import Question
@@ -191,6 +192,8 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     if of_pieces(out, item, said):
         return True
     out.make_plain(item, said)
+    if tell_part(out, item, said):
+        return True
     counted, said = said.count is not None, out.in_pieces(item, said)
     if not said.described:
         if said.count is None and counted:
@@ -244,6 +247,8 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         return out.able(item, said)
     if not out.able(item, said):
         earlier = [one for one in out.items[:-1] if out.able(one, said)]
+        if earlier and tell_part(out, earlier[-1], said):
+            return True
         if earlier and said.ref != "one" and number is None:
             out.change(earlier[-1], said)
             return True

@@ -251,6 +251,8 @@ UNFOUND = 4.0
 """An amount or a "no" that nothing followed."""
 OUT_OF_COMBO = 0.15
 """Beginning another item after a combo, where it may be a part of it: "and a cola"."""
+WITHIN = 0.1
+"""How much likelier "the coke in the meal" is a part of it than a cola and a meal."""
 PAUSED, STOPPED = 0.5, 1.2
 """A head after a pause: "sweet potato fries, large. lemonade" says nothing of the lemonade."""
 RATHER_OPTION = 0.8

@@ -91,8 +91,9 @@ class Names:
                         self._weakly(f"{heading} {name}", dish.name)
         for combo in menu.combos:
             self._name(combo.name, (combo.name, *combo.aliases))
-            for kind in ("combo", "meal", "deal", "menu"):
-                self._weakly(f"{combo.name} {kind}", combo.name)
+            for name in (combo.name, *combo.aliases):
+                for kind in ("combo", "meal", "deal", "menu"):
+                    self._weakly(f"{name} {kind}", combo.name)
         self._fill_sizes()
         self._headings: set[str] = set()
         for group in menu.options.values():

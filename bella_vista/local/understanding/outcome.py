@@ -798,7 +798,7 @@ class Outcome:
     def _move_in(self, item: Item, part: Item, told: Said) -> None:
         """Let what is on the order become a part of a combo: "make it a meal with the fries"."""
         first = told.named[0]
-        before = self._words[first - 1 : first] if first else ()
+        before = self._words[max(first - 1, 0) : first + 1]  # a name may hold its article
         others = [one for one in self.there if one is not item and one.names == part.names]
         if len(others) != 1 or words_of("points at").isdisjoint(before):
             return

@@ -53,8 +53,10 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
                 if key not in best or edge.cost < best[key].cost:
                     best[key] = edge
         words.edges[first].extend(best.values())
+        words.edges[first].extend([*_called_in_combo(words, first, known, index)])
         _prefer_ordered(words, first, known, index)
-        if _put_on(words, first):
+        combos = [item for item in known if index.bit(item.name or "") & index.combos]
+        if _put_on(words, first) or len(combos) > 1:
             words.edges[first].extend([*_combos_with(words, first, known, index)])
 
 
@@ -69,6 +71,33 @@ def _prefer_ordered(words: Lattice, first: int, known: Sequence[Item], index: In
         if edge.entity.kind == "head" and edge.entity.mask & ordered:
             if own and not any(one.entity.mask & ordered for one in own):
                 edge.cost = min(edge.cost, own[0].cost + _ORDERED)
+
+
+def _called_in_combo(
+    words: Lattice, first: int, known: Sequence[Item], index: Index
+) -> Iterator[Edge]:
+    """Take "the burger in my meal" for the cheeseburger in it, where another dish is called so."""
+    word = words.tokens[first].word
+    named = first + 2 + (first + 2 < len(words.tokens) and _points(words, first + 2))
+    after = words.tokens[first + 1].word if first + 1 < len(words.tokens) else ""
+    if after not in words_of("put on") or word in words_of("points"):
+        return
+    for combo in _at(words, named):
+        inside = [item for item in known if index.bit(item.name or "") & combo.entity.mask]
+        parts = [part for item in inside for part in item.parts] if combo.does == "dish" else []
+        called = [one for one in parts if fold(one.name or "").endswith(word)]
+        meant = [edge for edge in words.edges[first] if edge.does == "dish"]
+        if len(called) == 1 and meant and combo.entity.mask & index.combos:
+            bit = index.bit(called[0].name or "")
+            likely = min(meant, key=lambda edge: edge.cost)
+            if not likely.entity.mask & bit:
+                entity = index.entity(bit.bit_length())
+                yield Edge("dish", first + 1, likely.cost - _CALLED, entity, words=word)
+                return
+
+
+def _points(words: Lattice, place: int) -> bool:
+    return words.tokens[place].word in words_of("points")
 
 
 def _combos_with(words: Lattice, first: int, known: Sequence[Item], index: Index) -> Iterator[Edge]:

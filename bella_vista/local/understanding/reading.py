@@ -113,6 +113,8 @@ class Said:
         after_all: Whether "actually" follows it.
         ahead: A size that the next part of a combo is to have.
         ends: Where the last size or option of it ends.
+        sized: Where its size ends.
+        resized: The size that was said of it before.
         lines: The lines of the order that are meant.
         inside: Whether its options are in what is named next: "swap the ham in the panino".
         recounts: Whether it says how many of it there are to be in the end: "four churros total".
@@ -170,6 +172,8 @@ class Said:
     lines: tuple[str, ...] = ()
     within: int = 0
     lines_within: tuple[str, ...] = ()
+    sized: int = -1
+    resized: Entity | None = None
     inside: bool = False
     recounts: bool = False
     written_over: list[int] = field(default_factory=list)
@@ -363,7 +367,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 if act.does == "part":
                     to = now.parts[-1]
                 elif act.does == "combo":
-                    to = now
+                    inside = act.value[0] and now.on and now.become is not None
+                    to = now.become if inside and now.become is not None else now
     if reading.acts and now is not None:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
@@ -684,7 +689,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             if to.ref == "of-them":
                 now.partial = True
         case "size":
-            to.size, to.ends = edge.entity, edge.end
+            to.resized, to.size, to.ends, to.sized = to.size, edge.entity, edge.end, edge.end
             to.compared = edge.words in words_of("larger") | words_of("smaller")
         case "option":
             option = _option(edge.entity, act.value)

@@ -11,7 +11,7 @@ from bella_vista.local.english import ask, lexicon, vocabulary
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.english.talking import patterns as patterns_of
 from bella_vista.local.understanding.clauses import clauses
-from bella_vista.local.understanding.combos import in_turn
+from bella_vista.local.understanding.combining import combined
 from bella_vista.local.understanding.corrections import changed_line, in_another_line
 from bella_vista.local.understanding.deciding import Decided, Deciding
 from bella_vista.local.understanding.explain import explained
@@ -35,6 +35,7 @@ from bella_vista.local.understanding.questions import Questions
 from bella_vista.local.understanding.rewording import reworded
 from bella_vista.local.understanding.statements import SETTLING, Statements
 from bella_vista.local.understanding.talk import Talk, comment, kept, remark
+from bella_vista.local.understanding.telling import in_turn
 from bella_vista.local.understanding.tokens import Token, Words
 from state.allergens import families_of
 from state.contact import with_written_postcode
@@ -295,6 +296,7 @@ class _Hearing:
             self._known,
             self._pending.items if self._pending is not None else (),
         )
+        words = combined(words, self._house.names, self._house.kitchen, self._known)
         if self._expects == "rating":
             words = self._house.statements.rating(words, self._heard)
         for clause in clauses(words, self._house.names):

@@ -1,0 +1,246 @@
+"""Combos that are told one after another: each gets its name where it is told, as the grammar knows it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from bella_vista.local.english.talking import pattern, words_of
+from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.names import Meaning, Names
+from bella_vista.local.understanding.tokens import Token, Words, number_at, tokenize
+
+_LEAST = 2
+"""So many parts tell a combo that is only called "one": with a single part it may be one of several."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ordered:
+    """A combo where it is ordered.
+
+    Args:
+        name: The combo.
+        number: How many of it.
+        first: Where its number or its article begins.
+        last: Where its name ends.
+    """
+
+    name: str
+    number: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One of several that is told.
+
+    Args:
+        first: Where it begins.
+        begins: Where what is said of it begins.
+        kind: How it is told from others: ``nth``, ``one`` or ``person``.
+    """
+
+    first: int
+    begins: int
+    kind: str
+
+
+def in_turn(
+    tokens: Sequence[Token], names: Names, kitchen: Kitchen, waiting: tuple[str, int] | None
+) -> tuple[list[Token], int]:
+    """Write out several combos that are told one by one: "two meals. First one a burger, second one ...".
+
+    Args:
+        tokens: What was said.
+        names: The menu's names.
+        kitchen: What the menu makes of words.
+        waiting: The combo that waits for its parts, and how many of it.
+
+    Returns:
+        The words with each combo named where it is told, and how many of those that wait are told;
+        the words as they were, and 0, where nothing is told in turn.
+    """
+    telling = _Telling(tokens, names, kitchen)
+    if (told := telling.announced()) is not None:
+        return told, 0
+    if waiting is not None and (after := telling.waited(*waiting)) is not None:
+        return after
+    return telling.one_more(), 0
+
+
+class _Telling:
+    """A line in which combos may be told in turn."""
+
+    def __init__(self, tokens: Sequence[Token], names: Names, kitchen: Kitchen) -> None:
+        self._tokens = list(tokens)
+        self._words = Words("", tuple(tokens))
+        self._names = names
+        self._kitchen = kitchen
+        self._turns = [*self._found()]
+
+    def announced(self) -> list[Token] | None:
+        """Write out combos that are ordered as so many, before it is said what is in each."""
+        for combo in self._ordered():
+            turns = self._as_many(combo)
+            if not turns:
+                continue
+            first = turns[0].first
+            shared = self._of_each(combo.last, first)
+            if any(self._named(combo.last, shared[0])) or not self._all_told(combo.name, turns):
+                continue
+            before = self._tokens[: combo.first] + self._tokens[combo.last : shared[0]]
+            return before + self._written(combo.name, turns, self._tokens[slice(*shared[1])])
+        return None
+
+    def _as_many(self, combo: _Ordered) -> Sequence[_Turn]:
+        """Return as many that are told as are ordered: those that are counted off, or all."""
+        turns = [turn for turn in self._turns if turn.first >= combo.last]
+        counted_off = [turn for turn in turns if turn.kind != "person"]
+        for told in (counted_off, turns) if combo.number >= _LEAST else ():
+            if len(told) == combo.number:
+                return told
+        return ()
+
+    def waited(self, name: str, number: int) -> tuple[list[Token], int] | None:
+        """Write out those that were ordered before and wait, as many as are told."""
+        turns = [turn for turn in self._turns if turn.kind == "nth"]
+        if not turns or not _LEAST <= number >= len(turns):
+            return None
+        return self._tokens[: turns[0].first] + self._written(name, turns), len(turns)
+
+    def one_more(self) -> list[Token]:
+        """Name a combo again that is only called "one": "a meal with ..., and one for me with ..."."""
+        ordered = [*self._ordered()]
+        for turn in reversed(self._turns):
+            before = [combo for combo in ordered if combo.last <= turn.first]
+            if not (turn.kind == "one" and before and before[-1].number == 1):
+                continue
+            follows = self._tokens[turn.begins]
+            if not (follows.stop or follows.word in words_of("before a part")):
+                continue  # "and one burger with fries" is a burger
+            name = before[-1].name
+            counted = [one.first for one in self._turns if one.kind == "one"]
+            others = [*counted, *(one.first for one in ordered)]
+            starts = [first for first in others if first > turn.first]
+            ends = min(starts, default=len(self._tokens))
+            had = self._parts(name, before[-1].last, turn.first)
+            if had >= self._open(name) and len(self._parts(name, turn.begins, ends)) >= _LEAST:
+                said = self._told(name, turn, ends)
+                self._tokens = [*self._tokens[: turn.first], *said, *self._tokens[ends:]]
+        return self._tokens
+
+    def _found(self) -> Iterator[_Turn]:
+        for found in self._words.find_all(pattern("tells one of several")):
+            apart = self._tokens[max(found.first - 1, 0) : found.first + 1]
+            if found.first and not any(one.stop or one.word == "and" for one in apart):
+                continue
+            kinds = [kind for kind in ("one", "nth") if found.match[kind] is not None]
+            yield _Turn(found.first, found.last, kinds[0] if kinds else "person")
+
+    def _ordered(self) -> Iterator[_Ordered]:
+        tokens, at = self._tokens, 0
+        while at < len(tokens):
+            named = self._names.longest(tokens, at)
+            length = named[0] if named is not None else 1
+            if named is not None and self._is_combo(named[1]):
+                first, number = self._counted(at)
+                yield _Ordered(named[1].dishes[0], number, first, at + length)
+            at += length
+
+    def _counted(self, at: int) -> tuple[int, int]:
+        """Return how many of a combo are ordered, and where that is said: "two meals", "we both want the meal"."""
+        tokens = self._tokens
+        for first in range(max(0, at - _NUMBER), at):
+            number = number_at(tokens, first)
+            if number is not None and first + number[1] == at:
+                return first, number[0]
+        begins = at
+        while begins and not tokens[begins - 1].stop:
+            begins -= 1
+        found = self._words.part(begins, at).find(pattern("said of so many"))
+        if found is None:
+            return at - (at > 0 and tokens[at - 1].word in words_of("a or the")), 1
+        number = next((n for i in range(begins, at) if (n := number_at(tokens, i))), None)
+        return begins, number[0] if number is not None else 2
+
+    def _is_combo(self, meaning: Meaning) -> bool:
+        return len(meaning.dishes) == 1 and self._kitchen.combo(meaning.dishes[0]) is not None
+
+    def _named(self, first: int, last: int) -> Iterator[Meaning]:
+        """Yield the dishes and choices that are named between two places."""
+        at = first
+        while at < last:
+            named = self._names.longest(self._tokens[:last], at)
+            if named is not None and (named[1].dishes or named[1].choice):
+                yield named[1]
+            at += named[0] if named is not None else 1
+
+    def _parts(self, name: str, first: int, last: int) -> set[int]:
+        """Return which parts of a combo are named between two places."""
+        combo = self._kitchen.combo(name)
+        parts = combo.parts if combo is not None else ()
+        return {
+            at
+            for meaning in self._named(first, last)
+            for at, part in enumerate(parts)
+            if {*part.dishes} & {*meaning.dishes}
+        }
+
+    def _open(self, name: str) -> set[int]:
+        """Return the parts of a combo that have to be chosen."""
+        combo = self._kitchen.combo(name)
+        parts = combo.parts if combo is not None else ()
+        return {at for at, part in enumerate(parts) if len(part.dishes) > 1}
+
+    def _all_told(self, name: str, turns: Sequence[_Turn]) -> bool:
+        ends = [*(turn.first for turn in turns[1:]), len(self._tokens)]
+        return all(
+            self._parts(name, turn.begins, end) for turn, end in zip(turns, ends, strict=True)
+        )
+
+    def _of_each(self, first: int, last: int) -> tuple[int, tuple[int, int]]:
+        """Find what is said of each one at the end of some words; returns where it begins, and what it is."""
+        words = self._words.part(0, last)
+        for found in words.find_all(pattern("said of each one")):
+            if found.first >= first:
+                return found.first, found.span(words, "what" if found.match["what"] else "what2")
+        return last, (last, last)
+
+    def _written(
+        self, name: str, turns: Sequence[_Turn], ahead: Sequence[Token] = ()
+    ) -> list[Token]:
+        """Write out all that are told; what is said of each one may stand ahead of them or behind."""
+        ends = [*(turn.first for turn in turns[1:]), len(self._tokens)]
+        behind: Sequence[Token] = ()
+        if len(turns) > 1 and not ahead:
+            ends[-1], what = self._of_each(turns[-1].begins, len(self._tokens))
+            behind = self._tokens[slice(*what)]
+        written: list[Token] = []
+        for turn, end in zip(turns, ends, strict=True):
+            written += self._told(name, turn, end, ahead, behind)
+        return written
+
+    def _told(
+        self,
+        name: str,
+        turn: _Turn,
+        end: int,
+        ahead: Sequence[Token] = (),
+        behind: Sequence[Token] = (),
+    ) -> list[Token]:
+        """Write one of several as if it came with its name."""
+        at = self._tokens[max(turn.begins - 1, 0)]
+        stop, *said = [
+            replace(one, start=at.start, end=at.end) for one in tokenize(f". a {name} with")
+        ]
+        rest = list(self._tokens[turn.begins : end])
+        while rest and (rest[0].stop or rest[0].word in words_of("before a part")):
+            rest.pop(0)
+        while behind and rest and rest[-1].stop:
+            rest.pop()
+        pause = replace(stop, word=",", stem=",")
+        rest = [*ahead, pause, *rest] if ahead else rest
+        return [stop, *said, *rest, pause, *behind] if behind else [stop, *said, *rest]
+
+
+_NUMBER = 4
+"""So many words a number has at most."""
