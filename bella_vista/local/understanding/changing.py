@@ -147,7 +147,7 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
         several_named = said.plural or said.ref == "all"  # "an egg on both burgers"
         if one or (become is not said and said.article and not several_named):
             count = 1
-    if said.ref in ("all", "whole") and said.head is None:
+    if said.ref in ("all", "whole", "having") and said.head is None:
         able = [item for item in found if out.able(item, become)]
         able = able or [item for item in out.things if out.able(item, become)]
         if not able and all(one.no for one in become.options) and become.options:

@@ -254,9 +254,9 @@ def _put_on(words: Lattice, first: int) -> bool:
 
 
 def _removed(words: Lattice, first: int) -> bool:
-    """Whether what begins at a place is to be taken off."""
+    """Whether what begins at a place is to be taken off, or excepted."""
     return any(
-        edge.does == "remove" and first - 1 <= edge.end <= first
+        edge.does in ("remove", "except") and first - 1 <= edge.end <= first
         for here in words.edges[max(0, first - 4) : first]
         for edge in here
     )
