@@ -23,7 +23,7 @@ from bella_vista.local.understanding.naming import name_dish
 from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
 from bella_vista.local.understanding.reading import Option, Said, deal_sizes
 from bella_vista.local.understanding.removing import remove
-from bella_vista.local.understanding.shares import one_of_counted, some_of
+from bella_vista.local.understanding.shares import one_of_counted, some_of, the_one
 from bella_vista.local.understanding.targets import targets
 from bella_vista.local.understanding.waiting import (
     left,
@@ -272,8 +272,21 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         name_dish(out, said, following)
     elif said.ref:
         pointed(out, said)
+    elif _told_by_choice(out, said):
+        pass
     else:
         fragment(out, said)
+
+
+def _told_by_choice(out: Outcome, said: Said) -> bool:
+    """Say of the one line that has a choice how it is to be: "the tofu one mild, the chicken hot"."""
+    tells = said.definite and said.options and not (said.count or said.on or out.items)
+    rest = said.size is not None or len(said.options) > 1
+    if not tells or not rest or any(one.no or one.amount or one.half for one in said.options):
+        return False
+    return len(out.made_with(out.there, said.options[:1])) == 1 and the_one(
+        out, replace(said, article=False)
+    )
 
 
 def _of_having(out: Outcome, said: Said) -> Said:
