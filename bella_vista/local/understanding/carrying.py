@@ -384,7 +384,7 @@ def _keeps(out: Outcome, said: Said) -> bool:
     if said.size is not None and said.head is None and not said.ref:
         return _keeps_size(out, said.size.words)
     if said.head is not None:
-        found = out.named(said.mask, things)
+        found = out.of_lines(said) or out.named(said.mask, things)
     elif said.ref:
         found = out.things
     else:

@@ -46,6 +46,8 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         _swap_option(out, said, become)
         return
     if said.on and said.head is None and not said.ref:
+        if _on_the_sized(out, said, become):
+            return
         if all(option.no for option in become.options):
             leave_off(out, become)
         else:
@@ -107,6 +109,18 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
                 found, become = made, replace(said, head=None, options=said.options[told:])
                 break
     _change_these(out, said, become, found)
+
+
+def _on_the_sized(out: Outcome, said: Said, become: Said) -> bool:
+    """Put something on the one thing of a size: "bacon on the small"."""
+    if said.size is None or become.size is not None or not said.definite:
+        return False
+    found = sized(out, out.things, said.size.words)
+    found = [item for item in found if out.able(item, become)] or found
+    if len(found) > 1:
+        return out.ask_which(said, found)
+    out.change_each(become, found)
+    return bool(found)
 
 
 def _counted(out: Outcome, said: Said, become: Said, found: Sequence[Item]) -> None:

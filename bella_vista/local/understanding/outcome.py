@@ -250,9 +250,10 @@ class Outcome:
         return [item for item in items if said <= set(stems(item.name or ""))]
 
     def _made_with(self, item: Item, option: Option) -> bool:
+        words = option.entity.words.removeprefix("no ")  # "no ice" may be a choice of its own
+        off = option.no or words != option.entity.words
         return any(
-            option.no == change.startswith("no ")
-            and self.is_called(one, change, option.entity.words)
+            off == change.startswith("no ") and self.is_called(one, change, words)
             for one in (item, *item.parts)
             for change in one.changes
         )

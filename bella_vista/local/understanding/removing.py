@@ -61,7 +61,8 @@ def leave_off(out: Outcome, said: Said) -> None:
     done = False
     for option in said.options:
         option.no = True
-        candidates = [*reversed(out.items), *reversed(out.there)]
+        spoken = [out.spoken] if out.spoken in out.there else []
+        candidates = [*reversed(out.items), *filter(None, spoken), *reversed(out.there)]
         item = next((i for i in candidates if out.has(i, option.entity.words)), None)
         if item is not None and option.amount and out.take_back(item, option):
             out.touch(item)  # "never mind the extra corn"
