@@ -94,8 +94,6 @@ class Accounting:
                 one = replace(one, verb="")
             if at and one.verb == "remove" and self._left_off(one, said[at - 1], lines):
                 continue
-            if at and one.verb == "remove" and any(earlier.spared for earlier in said[:at]):
-                one = replace(one, spared=True)
             if one.place in which or one.count == 0 or self._is_asked(one, asked):
                 continue
             if after is not None and after.correct and one.verb != "remove":
@@ -156,13 +154,13 @@ class Accounting:
             counted: Whether its number is to be there.
             split: Whether what follows says that some of them are different.
         """
-        if (
-            said.verb == "remove"
-            or said.off
-            or said.denied
-            or said.spared
-            or said.verb == "instead-of"
-        ):
+        if said.excepted and not said.become and not (said.described and said.head):
+            stays = [line for line in lines if line.quantity and line.things == line.before]
+            stays += [line for line in lines if line.quantity and not line.had]
+            if not any(said.head is None or self.held.named(line, said.mask) for line in stays):
+                return said.words
+            return None
+        if said.verb == "remove" or said.off or said.denied or said.verb == "instead-of":
             return self._not_gone(said, lines)
         about = said.become if said.become is not None else said
         if said.verb == "swap" and said.head is None and said.options and about.options:
@@ -229,7 +227,11 @@ class Accounting:
             if option.sole and not any(self.held.alone(line, option) for line in found):
                 return option.words
         options = [one for one in about.options if not set(stems(one.entity.words)) <= asked]
-        if said.definite and len(options) > 1 and not said.article:
+        if said.ref == "having":
+            had = [one for line in found if line.changed for one in line.before]
+            made = [o for o in options if any(self.held.made_with(one, o) for one in had)]
+            options = [one for one in options if one not in made]
+        elif said.definite and len(options) > 1 and not said.article:
             options = options[self._telling(options, found) :]
         if about.head is None:  # "two buns, one pork belly and one tofu"
             new = [line for line in found if not line.had or line.renamed]
@@ -309,9 +311,6 @@ class Accounting:
 
     def _not_gone(self, said: Said, lines: Sequence[Line]) -> str | None:
         """Return what was to go and is still there."""
-        if said.spared:
-            stays = [line for line in lines if line.quantity and self.held.named(line, said.mask)]
-            return None if stays or said.ref else said.words
         if said.verb == "instead-of" and not (said.head or said.ref or said.described):
             return None  # "two, not three"
         if said.verb == "instead-of" and said.lines:

@@ -15,14 +15,15 @@ from bella_vista.local.understanding.asides import bare
 from bella_vista.local.understanding.changing import change, of_waiting
 from bella_vista.local.understanding.combos import put_together
 from bella_vista.local.understanding.corrections import put_in_place, says_whole_order, take_back
+from bella_vista.local.understanding.exceptions import excepted, made_otherwise
 from bella_vista.local.understanding.fragments import again, fragment, pointed
-from bella_vista.local.understanding.grammar import AND, COMMA, ON, STOP, THE
+from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, STOP, THE
 from bella_vista.local.understanding.instead import instead_of, means_another, moved_from
 from bella_vista.local.understanding.naming import name_dish
 from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
 from bella_vista.local.understanding.reading import Option, Said, deal_sizes
-from bella_vista.local.understanding.removing import remove, spare
-from bella_vista.local.understanding.shares import one_of_counted, some_of
+from bella_vista.local.understanding.removing import remove
+from bella_vista.local.understanding.shares import one_of_counted, some_of, the_one
 from bella_vista.local.understanding.targets import targets
 from bella_vista.local.understanding.waiting import (
     left,
@@ -68,9 +69,18 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
         elif not said.empty or said.become is not None:
             out.place = said.place
             out.leaving = _leaving(reading[at + 1 :])
-            _carry(out, said, reading[at + 1 :])
+            if said.excepted:
+                made_otherwise(out, said)
+                continue
+            bare_all = said.ref in ("all", "whole") and not (said.described or said.become)
+            if bare_all and reading[at + 1 : at + 2] and reading[at + 1].joint == BUT:
+                out.penalty += LOOSE  # "all but one with oat milk"
+            out.excepted, found = excepted(out, reading[at + 1 :])
+            if found:
+                _carry(out, said, reading[at + 1 :])
+            out.excepted = []
             out.put = said.become.options if said.on and said.become is not None else []
-        elif said.verb in ("remove", "swap") or said.spared:
+        elif said.verb in ("remove", "swap") or said.excepted:
             out.penalty += NO_EFFECT
     for item in out.items:
         if len(item.splits) > 1 and not left(item):
@@ -113,6 +123,7 @@ def _share(out: Outcome, reading: Sequence[Said]) -> None:
         _put_elsewhere(before, it, said)
     for before, said in pairwise(reading):
         _means_part(out, before, said)
+        _means_those(before, said)
         _narrow(before, said)
         _comes_beside(out, before, said)
         if not before.on or before.become is None:
@@ -166,6 +177,16 @@ def _means_part(out: Outcome, before: Said, said: Said) -> None:
         before.head, before.definite = None, False
 
 
+def _means_those(before: Said, said: Said) -> None:
+    """Let "them" mean what was told before it: "everything with oat milk, make it soy"."""
+    changes = said.verb in ("change", "swap") and (said.described or said.become)
+    if before.ref == "having" and not (before.become or before.verb) and changes:
+        if said.ref in ("it", "them", "all") and not (said.head or said.count):
+            before.become = said.become or replace(said, ref="", verb="")
+            before.verb, said.verb, said.ref, said.become = "change", "", "", None
+            said.options, said.size, said.notes, said.plain = [], None, [], False
+
+
 def _narrow(before: Said, said: Said) -> None:
     """Let a change be only of some of several: "make them large, no, just one of them"."""
     about = before.become or before
@@ -192,6 +213,7 @@ def _only_named(out: Outcome, said: Said, *, first: bool = False) -> bool:
     joint = first or said.joint in (AND, COMMA)
     told = said.described or said.become is not None or said.parts or said.more
     doubts = said.correct or said.instead or said.denied or said.kept or said.exact
+    doubts = doubts or said.excepted
     verb = said.verb in ("", "change")
     return joint and verb and not told and not doubts and _on(out, said)
 
@@ -216,6 +238,8 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     _count_option(out, said)
     if said.off and said.verb in ("", "add", "change"):
         said.verb = "remove"
+    if said.ref == "having" and said.become is None and said.verb in ("", "add", "change"):
+        said = _of_having(out, said)
     if said.verb == "instead-of" and said.become is not None:
         said.verb = "swap"
     if said.kept and not said.become and _keeps(out, said):
@@ -240,8 +264,6 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     elif said.verb == "instead-of":
         if not moved_from(out, said) and not means_another(out, said, following):
             instead_of(out, said)
-    elif said.spared:
-        spare(out, said, following)
     elif said.verb == "remove" or said.denied:
         remove(out, said, following)
     elif said.verb in ("change", "swap") or said.become is not None:
@@ -254,8 +276,38 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         name_dish(out, said, following)
     elif said.ref:
         pointed(out, said)
+    elif _told_by_choice(out, said):
+        pass
     else:
         fragment(out, said)
+
+
+def _told_by_choice(out: Outcome, said: Said) -> bool:
+    """Say of the one line that has a choice how it is to be: "the tofu one mild, the chicken hot"."""
+    tells = said.definite and said.options and not (said.count or said.on or out.items)
+    rest = said.size is not None or len(said.options) > 1
+    if not tells or not rest or any(one.no or one.amount or one.half for one in said.options):
+        return False
+    return len(out.made_with(out.there, said.options[:1])) == 1 and the_one(
+        out, replace(said, article=False)
+    )
+
+
+def _of_having(out: Outcome, said: Said) -> Said:
+    """Tell what things have from what they are to have: "everything that is fried do grilled"."""
+    told = [
+        at + 1
+        for at in range(len(said.options))
+        if out.made_with(out.things, said.options[: at + 1])
+    ]
+    rest = said.options[told[-1] :] if told else []
+    become = Said(place=said.place, options=rest, size=said.size, notes=said.notes)
+    if not told or become.empty:
+        out.penalty += LOOSE  # and what of it?
+        return said
+    return replace(
+        said, verb="change", become=become, options=said.options[: told[-1]], size=None, notes=[]
+    )
 
 
 def _of_copy(out: Outcome, said: Said) -> bool:
@@ -336,7 +388,7 @@ def _keeps(out: Outcome, said: Said) -> bool:
     if said.size is not None and said.head is None and not said.ref:
         return _keeps_size(out, said.size.words)
     if said.head is not None:
-        found = out.named(said.mask, things)
+        found = out.of_lines(said) or out.named(said.mask, things)
     elif said.ref:
         found = out.things
     else:

@@ -46,6 +46,8 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         _swap_option(out, said, become)
         return
     if said.on and said.head is None and not said.ref:
+        if _on_the_sized(out, said, become):
+            return
         if all(option.no for option in become.options):
             leave_off(out, become)
         else:
@@ -109,6 +111,18 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     _change_these(out, said, become, found)
 
 
+def _on_the_sized(out: Outcome, said: Said, become: Said) -> bool:
+    """Put something on the one thing of a size: "bacon on the small"."""
+    if said.size is None or become.size is not None or not said.definite:
+        return False
+    found = sized(out, out.things, said.size.words)
+    found = [item for item in found if out.able(item, become)] or found
+    if len(found) > 1:
+        return out.ask_which(said, found)
+    out.change_each(become, found)
+    return bool(found)
+
+
 def _counted(out: Outcome, said: Said, become: Said, found: Sequence[Item]) -> None:
     """Take "two sugars in the coffee" for two sugars, not for two coffees."""
     option = become.options[0] if become.options else None
@@ -147,7 +161,7 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
         several_named = said.plural or said.ref == "all"  # "an egg on both burgers"
         if one or (become is not said and said.article and not several_named):
             count = 1
-    if said.ref in ("all", "whole") and said.head is None:
+    if said.ref in ("all", "whole", "having") and said.head is None:
         able = [item for item in found if out.able(item, become)]
         able = able or [item for item in out.things if out.able(item, become)]
         if not able and all(one.no for one in become.options) and become.options:

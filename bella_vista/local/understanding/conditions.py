@@ -134,6 +134,21 @@ def _points_anew(state: State) -> bool:
     return changes or state[JOINT] in (CORRECT, STOP)
 
 
+def _of_all(state: State) -> bool:
+    """Whether the item that is open speaks of all things, or of several: "all the teas", "the teas"."""
+    acts = state[ACTS]
+    while acts is not None and acts[0].does != "begin":
+        act, acts = acts
+        if act.does == "ref" and act.value in _ALL:
+            return True
+        if act.does in ("head", "narrow") and act.edge.plural and state[FLAGS] & DEFINITE:
+            return True
+    return False
+
+
+_ALL = frozenset(("all", "whole", "having", "rest", "them", "other"))
+
+
 CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "uncounted": lambda _, s, e: (
         s[NUM] <= 0 and s[JOINT] != WITH and not (s[SAID] and s[JOINT] == AND)
@@ -168,6 +183,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
     "beside": lambda _, s, e: bool(e.lines and s[SAID]) and s[JOINT] == WITH,
     "put": lambda _, s, e: s[JOINT] == ON,
+    "put_there": lambda doing, s, e: doing.known and s[JOINT] == ON and not s[NUM],
     "alternative": lambda _, s, e: s[JOINT] == OR,
     "unlisted": lambda _, s, e: s[JOINT] not in (AND, COMMA),
     "unalternative": lambda _, s, e: s[JOINT] != OR,
@@ -194,7 +210,11 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "told": lambda _, s, e: _anything(s) and not _points_anew(s),
     "said_before": lambda _, s, e: _anything(s) and _points_anew(s),
     "lowering": lambda _, s, e: s[OP] == "remove" and s[HEAD] > 0 and e.words == "to",
-    "emptying": lambda _, s, e: s[HEAD] == -1,
+    "widening": lambda _, s, e: bool(s[HEAD]) and _of_all(s),
+    "ahead": lambda doing, s, e: (
+        doing.known and e.words not in ("but", "not") and not s[FLAGS] & EARLIER
+    ),
+    "beside_all": lambda doing, s, e: doing.known and s[JOINT] == WITH and s[SAID] > 0,
     "dropping": lambda _, s, e: s[VERB] == "remove",
     "changing": lambda _, s, e: (
         s[OP] in CHANGING

@@ -527,13 +527,14 @@ class Doing:
         self.act(state, "off", None, place)
         return 0.0
 
-    def _spare(self, state: State, edge: Edge, place: int) -> float:
-        state[OP] = "remove"
-        self.act(state, "spare", None, place)
+    def _except(self, state: State, edge: Edge, place: int) -> float:
+        state[OP] = ""
+        self.act(state, "except", None, place)
         return 0.0
 
     def _verb(self, state: State, edge: Edge, place: int) -> float:
         cost = 3.0 if state[VERB] and edge.does == "add" else 0.0
+        cost += LOST_VERB if follows(state, "except") else 0.0  # "all large, but add a cola"
         state[VERB] = "" if edge.does == "add" else edge.does
         if state[JOINT] != CORRECT or edge.does != "add":
             state[JOINT] = AFTER_VERB

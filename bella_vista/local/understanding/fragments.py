@@ -23,6 +23,7 @@ def pointed(out: Outcome, said: Said) -> None:
     last = out.items[-1] if out.items else None
     source = last.source if last is not None else None
     topic = out.asked_about() if said.ref == "it" and said.size and not out.waiting else None
+    new = [item for item in out.items if item not in out.excepted]
     made = out.made_with(out.there, said.options) if said.exact and said.ref == "one" else []
     if said.ref in ("same", "again"):
         again(out, said)
@@ -48,9 +49,8 @@ def pointed(out: Outcome, said: Said) -> None:
         out.split(last, said, None)
     elif said.ref == "other" and last is not None and said.described:
         out.split(last, said, None)
-    elif said.ref == "all" and said.described and out.items:
-        able = [item for item in out.items if out.able(item, said)]
-        for item in able or out.items:
+    elif said.ref == "all" and said.described and new:
+        for item in [item for item in new if out.able(item, said)] or new:
             out.change(item, said)
     elif said.ref == "all" and said.described and out.waiting:
         for item in out.waiting:
@@ -92,7 +92,7 @@ def _change_pointed(out: Outcome, said: Said) -> None:
     if not found:
         out.penalty += LOOSE
         return
-    if said.ref in ("it", "them", "all") and said.count is None:
+    if said.ref in ("it", "them", "all", "whole") and said.count is None:
         found = [item for item in found if out.able(item, said)] or found
     out.change_each(replace(said, head=None), found, said.count if said.partial else None)
 

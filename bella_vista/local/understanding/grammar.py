@@ -86,17 +86,20 @@ RULES = """
   before       it         put                ref                     after   0.0
   before       them       put                ref                     after   0.0
   before       whole      put                ref                     after   0.0
+  before       having     put_there          ref                     after   0.0
+  before       whole      beside_all         put ref                 after   0.2
+  before       all        beside_all         put ref                 after   0.2
   before       rest       put                ref                     after   0.0
   any          rest       -                  begin ref               after   begin.ref
   any          all        -                  begin ref               after   begin.all
   any          whole      -                  begin ref               after   begin.whole
   before       whole      -                  ref                     after   0.4
-  any          having     dropping           begin ref               after   begin.all
+  any          having     known              begin ref               after   begin.all
   any          same       -                  begin ref               after   begin.ref
   before       same       pointed            ref                     after   0.1
   before       same       -                  ref                     after   0.4
-  any          except     dropping           begin spare             before  begin.ref
-  after        except     emptying           begin spare             before  begin.ref
+  after        except     widening           begin except            before  0.1
+  out          except     ahead              begin except            before  0.1
   after        same       headful            copied                  after   0.2
   before,after free       optioned           free                    same    0.0
   any          undo       -                  begin ref               after   begin.ref

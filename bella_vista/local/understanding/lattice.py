@@ -327,10 +327,27 @@ def _edges(edges: list[list[Edge]], at: int) -> Sequence[Edge]:
 
 
 def _all_but(edges: list[list[Edge]]) -> None:
-    """Read "with everything but" as a "no", not as "with everything" and what comes on it besides."""
-    for here in edges:
+    """Read "with everything but" as a "no", not as "with everything" and what comes on it besides.
+
+    Where a dish is named, it is excepted: "no ice in everything but the latte".
+    """
+    for first, here in enumerate(edges):
         denied = max((edge.end for edge in here if edge.does == "no"), default=0)
-        here[:] = [e for e in here if e.does not in ("plain", "whole") or e.end >= denied]
+        before = [edge for place in edges[first:denied] for edge in place if edge.does == "except"]
+        ends = {edge.end for edge in before}
+        the = any(edge.does == "the" for edge in _edges(edges, denied))
+        there = _edges(edges, denied + the)
+        kinds = {edge.does for edge in there}
+        made = any(
+            edge.does == "option" and _names_dish(_edges(edges, edge.end)) for edge in there
+        )  # "the lamb madras"
+        named = made or "dish" in kinds and "option" not in kinds
+        if ends.isdisjoint((denied, denied - 1)) or not (named or the and _names_dish(there)):
+            here[:] = [e for e in here if e.does not in ("plain", "whole") or e.end >= denied]
+        elif named:
+            here[:] = [e for e in here if e.does != "no" or e.end not in (*ends, denied)]
+            for place in edges[max(0, first - 1) : first + 1]:  # "with everything but the latte"
+                place[:] = [e for e in place if e.does != "plain" or not first < e.end < denied]
 
 
 def _without_article(
@@ -447,6 +464,8 @@ _KINDS = 3
 """Of so many dishes at least what announces others is a kind of dish."""
 GIVEN_UP = "given up"
 """The words of an aside about something that is not wanted after all."""
+_WHICH = 0.3
+"""How much likelier words say which things are meant than that all are to be so."""
 _REASON = 0.05
 """How little the words of a reason count beside those of an order."""
 
@@ -719,12 +738,14 @@ def _phrases(
             continue
         if phrase.does == "plain" and any(edge.does == "size" for edge in here):
             cost += FILLER_ON_NAME
-        if phrase.does in ("note", "whole", "all", "plain") and any(
+        if phrase.does in ("note", "whole", "all", "having", "plain") and any(
             edge.does in ("option", "dish") and edge.whole and edge.end <= end
             for inside in edges[first : end if phrase.does == "plain" else first + 1]
             for edge in inside
         ):
             cost += FILLER_ON_NAME
+        if phrase.does == "having":
+            cost -= _WHICH  # "everything with oat milk, make it soy"
         if phrase.does == "side":
             for edge in edges[end - 1]:
                 edge.cost += 1.0 if edge.end == end and edge.does == "dish" else 0.0
@@ -816,7 +837,7 @@ def _passing(token: Token, here: Sequence[Edge], kind: str) -> Passed:
         "number" in kinds and token.word not in ("one", "ones", "to", "too", "for")
     ):
         kind = "number"
-    elif token.word in ("not", "never") or (
+    elif token.word in ("not", "never", "except") or (
         kinds & {"no", "no-extra", "ordinal", "remove", "amount", "half", "correct"}
         and "filler" not in kinds
     ):

@@ -170,11 +170,16 @@ def _of_lines(out: Outcome, said: Said) -> bool:
 
 def _speaks_of(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
     """Take "of the three teas" for what is on the order, where it is said next how they are to be."""
-    if not said.definite or said.described or said.article or said.more or said.correct:
+    if not said.definite or said.article or said.more or said.correct:
         return False
-    found = [
-        item for item in out.named(said.mask, out.things) if said.count in (None, item.quantity)
-    ]
+    named = out.of_lines(said) or out.named(said.mask, out.things)
+    if said.described:
+        made = out.made_with(named, said.options) if said.options and not said.size else []
+        if len(made) == 1 < len(named) and following and not (said.verb or said.instead):
+            out.spoken = made[0]  # "the coke without ice is mine, make it a large"
+            return True
+        return False
+    found = [item for item in named if said.count in (None, item.quantity)]
     if said.count is None and not said.verb:
         if any(out.named(said.mask, item.parts) for item in out.items):
             return True  # "no ice in the sprite" of a combo

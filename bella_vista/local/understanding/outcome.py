@@ -112,20 +112,24 @@ class Outcome:
         """Whether that was said of several, so that "a cola" leaves one."""
         self.announced: list[Item] = []
         """The thing that was announced, and those that were named for it."""
-        self.emptied = False
-        """Whether everything is to go."""
+        self.excepted: list[Item] = []
+        """The things that what is said now does not hold for."""
 
     # -- what there is ---------------------------------------------------------------------------------------
 
     @property
     def there(self) -> list[Item]:
-        """The lines that are not taken off."""
-        return [item for item in self.lines if item.gone < (item.quantity or 1)]
+        """The lines that are not taken off, and not excepted."""
+        return [
+            item
+            for item in self.lines
+            if item.gone < (item.quantity or 1) and item not in self.excepted
+        ]
 
     @property
     def things(self) -> list[Item]:
         """Everything that is on the order or new."""
-        return [*self.there, *self.items]
+        return [*self.there, *(item for item in self.items if item not in self.excepted)]
 
     @property
     def last(self) -> Item | None:
@@ -246,9 +250,10 @@ class Outcome:
         return [item for item in items if said <= set(stems(item.name or ""))]
 
     def _made_with(self, item: Item, option: Option) -> bool:
+        words = option.entity.words.removeprefix("no ")  # "no ice" may be a choice of its own
+        off = option.no or words != option.entity.words
         return any(
-            option.no == change.startswith("no ")
-            and self.is_called(one, change, option.entity.words)
+            off == change.startswith("no ") and self.is_called(one, change, words)
             for one in (item, *item.parts)
             for change in one.changes
         )

@@ -37,6 +37,7 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
     if not known:
         return
     _by_place(words, known, index)
+    _sizes_in_part(words, known, index)
     for first in range(1, len(words.tokens)):
         if words.tokens[first - 1].word not in words_of("points"):
             continue
@@ -167,6 +168,28 @@ def _by_place(words: Lattice, known: Sequence[Item], index: Index) -> None:
         words.edges[first].append(Edge("dish", end, 0.0, entity, words=called, lines=lines))
 
 
+def _sizes_in_part(words: Lattice, known: Sequence[Item], index: Index) -> None:
+    """Find a size that one thing has, by its first word: "the half", of a half rack."""
+    sizes = {item.size for item in known if item.size and " " in item.size}
+    for first in range(1, len(words.tokens)):
+        token = words.tokens[first]
+        ends = first + 1 == len(words.tokens) or words.tokens[first + 1].stop
+        ends = ends or any(edge.does == "one" for edge in words.edges[first + 1])
+        meant = [size for size in sizes if stem(size.split()[0]) == token.stem]
+        points = words.tokens[first - 1].word in words_of("points")
+        if not (points and ends and len(meant) == 1) or token.word.isdigit():
+            continue
+        if any(edge.does == "size" for edge in words.edges[first]):
+            continue
+        said = stems(meant[0])
+        for length, one in index.at(said, 0):
+            if one.entity.kind == "size" and length == len(said):
+                words.edges[first].append(
+                    Edge("size", first + 1, 0.5, one.entity, words=token.word)
+                )
+                break
+
+
 def _runs(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:
     """Return the runs of names that begin at a place, each perhaps with "one" at its end."""
     open_runs: list[tuple[Edge, ...]] = [()]
@@ -283,9 +306,9 @@ def _put_on(words: Lattice, first: int) -> bool:
 
 
 def _removed(words: Lattice, first: int) -> bool:
-    """Whether what begins at a place is to be taken off."""
+    """Whether what begins at a place is to be taken off, or excepted."""
     return any(
-        edge.does == "remove" and first - 1 <= edge.end <= first
+        edge.does in ("remove", "except") and first - 1 <= edge.end <= first
         for here in words.edges[max(0, first - 4) : first]
         for edge in here
     )

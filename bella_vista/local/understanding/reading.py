@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise, zip_longest
 
 from bella_vista.local.english.talking import phrases_of, words_of
-from bella_vista.local.understanding.grammar import AND, ON
+from bella_vista.local.understanding.grammar import AND, COMMA, ON, OR
 from bella_vista.local.understanding.index import Entity
 from bella_vista.local.understanding.lattice import GIVEN_UP, Edge
 from bella_vista.local.understanding.states import Act, Reading
@@ -104,7 +104,7 @@ class Said:
         back: Whether it is to come back.
         besides: Whether it comes beside what is there: "a cola too".
         twice: Whether there are to be twice as many: "double the fries".
-        spared: Whether it is all that stays: "remove everything but the cola".
+        excepted: Whether what is said before it holds for all but it: "all large except the chai".
         outdone: The number or the size in whose place it comes: "three instead of two".
         kept: Whether it is to stay as it is: "the cola is fine".
         copies: Whether it is to be like the one that is there.
@@ -158,7 +158,7 @@ class Said:
     strange: bool = False
     back: bool = False
     besides: bool = False
-    spared: bool = False
+    excepted: bool = False
     twice: bool = False
     outdone: Edge | None = None
     kept: bool = False
@@ -218,6 +218,13 @@ class Said:
         """Whether nothing but the name of one of some dishes is said."""
         told = self.described or self.become or self.parts or self.verb or self.number
         return self.head is not None and bool(self.mask & mask) and not told
+
+    @property
+    def only_points(self) -> bool:
+        """Whether something is only named or pointed at, as something that is there."""
+        told = self.described or self.become or self.parts or self.verb or self.more
+        there = self.partial or (not self.number and (self.definite or self.ref))
+        return bool(there and (self.head or self.ref or self.ordinal) and not told)
 
     @property
     def counts(self) -> bool:
@@ -363,7 +370,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     named, ends = edge, edge.end
                     _take_up(to if act.does != "part" else now.parts[-1], act, passed, reading)
                 if act.does in ("head", "ref") and now.on and now.become is not None:
-                    to = now.become
+                    to = now if act.value == "having" else now.become
                 if act.does == "part":
                     to = now.parts[-1]
                 elif act.does == "combo":
@@ -377,6 +384,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     _take_back(said, [one.first for one in reading.steps if one.edge.does in _PAUSES])
     given_up = [step.first for step in reading.steps if step.edge.words == GIVEN_UP]
     said = _counted_after([_itself(one) for one in said])
+    said = _excepting(said)
     for one in said:
         _turn(one)
         _of_both(one)
@@ -400,6 +408,29 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         if another.recounts and another.joint == AND and one.counts and not one.described:
             one.recounts = True  # "five naans and four teas in total"
     return said, passed
+
+
+def _excepting(said: list[Said]) -> list[Said]:
+    """Put each exception behind what it is excepted from, with all that is named in its list."""
+    if len(said) > 1 and said[0].excepted and not said[1].excepted:
+        said = [said[1], replace(said[0], joint=said[1].joint), *said[2:]]
+    for at in range(len(said) - 2, 0, -1):
+        one = said[at]
+        bare = one.ref in _EVERY and not (one.head or one.described or one.become)
+        if bare and said[at + 1].excepted and not said[at + 1].described:
+            del said[at]  # "make the drinks large, all except the tea"
+    for before, one in pairwise([*said]):
+        if before.excepted and one.joint in (AND, COMMA, OR) and one.only_points:
+            one.excepted = True  # "except the soup and one of the teas"
+        bare = not (before.described or before.become or before.excepted)
+        if one.excepted and bare and before.ref and (one.described or one.become):
+            if one.ref != "one" or one.become:  # "all but the chai with oat milk"
+                before.become, one.become = one.become, None
+                for name in _HOW_MADE:
+                    setattr(before, name, getattr(one, name))
+                    setattr(one, name, getattr(Said(), name))
+                before.verb = before.verb or ("change" if before.become else "")
+    return said
 
 
 def _itself(said: Said) -> Said:
@@ -614,6 +645,7 @@ def _general(act: Act) -> bool:
     return act.does == "head" and mask & (mask - 1) != 0
 
 
+_HOW_MADE = ("options", "told", "size", "notes", "plain", "bare", "unknown")
 _APART = frozenset(("and", "but", "comma", "stop", "no"))
 _HOW = frozenset(("amount", "number", "a", "half", "filler", "aside", "add"))
 _EVERY = ("all", "whole")
@@ -737,8 +769,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             now.copies = True
         case "twice":
             now.twice, now.verb = True, "change"
-        case "spare":
-            now.spared = True
+        case "except":
+            now.excepted, now.verb = True, ""
         case "back":
             now.back = True
         case "kept":

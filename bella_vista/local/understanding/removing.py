@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from bella_vista.local.understanding.grammar import AND, BUT, COMMA
+from bella_vista.local.understanding.grammar import BUT
 from bella_vista.local.understanding.meaning import Question
-from bella_vista.local.understanding.outcome import LOOSE, NOT_THERE, Outcome
+from bella_vista.local.understanding.outcome import NOT_THERE, Outcome
 from bella_vista.local.understanding.reading import Said
 from bella_vista.local.understanding.targets import several, targets
 
@@ -21,7 +21,6 @@ def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if said.ref in ("whole", "all") and said.head is None and not said.options and out.things:
         if following and (following[0].joint == BUT or following[0].denied):
             out.penalty += NOT_THERE  # "everything but the soup"
-        out.emptied = True
         found = out.things
     else:
         found = targets(out, said)
@@ -45,31 +44,6 @@ def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.take_off(item, count)
 
 
-def spare(out: Outcome, said: Said, following: Sequence[Said]) -> None:
-    """Take off all but what is named: "remove everything except the soup and the tea"."""
-    if said.verb != "remove" and not out.emptied:
-        out.penalty += LOOSE
-        return
-    for line in out.lines:
-        line.gone = 0
-    spared = targets(out, said) if said.head is not None or said.ref else []
-    missing = not spared
-    for one in following:
-        if one.verb == "remove" and one.joint in (AND, COMMA) and (one.head or one.ref):
-            found = targets(out, one)
-            missing = missing or not found
-            spared += found
-            one.kept = True
-    if missing:
-        _nothing_to_remove(out, said)
-        return
-    for item in out.things:
-        if item not in spared:
-            out.take_off(item, None)
-        elif said.partial and len(spared) == 1:
-            out.take_off(item, max(0, (item.quantity or 1) - (said.count or 1)))
-
-
 def _nothing_to_remove(out: Outcome, said: Said) -> None:
     combo = next((i for i in out.things if out.named(said.mask, i.parts)), None)
     if combo is not None and said.head is not None:
@@ -87,7 +61,8 @@ def leave_off(out: Outcome, said: Said) -> None:
     done = False
     for option in said.options:
         option.no = True
-        candidates = [*reversed(out.items), *reversed(out.there)]
+        spoken = [out.spoken] if out.spoken in out.there else []
+        candidates = [*reversed(out.items), *filter(None, spoken), *reversed(out.there)]
         item = next((i for i in candidates if out.has(i, option.entity.words)), None)
         if item is not None and option.amount and out.take_back(item, option):
             out.touch(item)  # "never mind the extra corn"

@@ -108,7 +108,7 @@ def _speaks_of_what_is_there(said: Said) -> bool:
 def _more(said: Said) -> bool:
     """Whether words say that a thing comes beside what is there, or how many there are to be."""
     beside = said.more or said.copies or said.besides or said.ref in _AGAIN
-    return bool(beside or said.verb or said.article or said.recounts)
+    return bool(beside or said.verb or said.article or said.recounts or said.outdone)
 
 
 def either(

@@ -68,7 +68,8 @@ def one_of_counted(out: Outcome, said: Said) -> bool:
     """Make some of a line different that was counted just now: "make it two, the second one without ice"."""
     item = out.touched[-1] if out.touched and not out.items else None
     counted = item is not None and item.line is not None and item.quantity != item.line.quantity
-    about = said.become if said.become is not None and (said.on or said.joint == ON) else said
+    turns = said.become is not None and not (said.become.head or said.described)
+    about = said.become if said.become and (turns or said.on or said.joint == ON) else said
     points = said.ordinal is not None or said.ref in ("one", "of-them", "them")
     if item is None or not counted or said.head is not None or not (points and about.described):
         return False

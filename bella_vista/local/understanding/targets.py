@@ -101,7 +101,7 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         beside = [i for i in plain if any(o.changes and o.name == i.name for o in items)]
         items = beside or plain or items
     if said.ref in _EVERY:
-        return list(outcome.items) or items
+        return [item for item in outcome.items if item in things] or items
     left = outcome.removed
     if said.ref == "other" and left in items and left is not None:
         return [left]  # "drop one of them and make the other one large"

@@ -146,7 +146,7 @@ class WholeLine:
         for at, step in enumerate(told):
             does, before, after = step.edge.does, told[at - 1 : at], told[at + 1 : at + 2]
             for one in after if does in ("remove", "keep") else before:
-                if one.edge.does != "option":
+                if one.edge.does != "option" or one.edge.entity.words.startswith("no "):
                     continue
                 if does == "keep" and any(later.edge.does == "off" for later in told[at + 2 :]):
                     continue  # "leave the basil off"
