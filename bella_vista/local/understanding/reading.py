@@ -779,7 +779,7 @@ def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
         return  # "extra cheese? No, never mind the cheese" takes back what was said
     elif same:
         to.options.remove(same[-1])
-        if same[-1] == fresh and not again:
+        if replace(same[-1], place=fresh.place) == fresh and not again:
             to.written_over.append(act.first)
     elif to.options[-1].no == fresh.no:
         to.options.pop()
