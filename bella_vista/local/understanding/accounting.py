@@ -3,10 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bella_vista.local.understanding.held import Held, Line, has_less, number_in, only_called
+from bella_vista.local.understanding.held import (
+    Held,
+    Line,
+    Thing,
+    has_less,
+    number_in,
+    only_called,
+)
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.lattice import NO_EDGE
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.reading import Option, Said, deal_sizes, told_of
 from bella_vista.local.understanding.states import Step
@@ -15,6 +23,7 @@ from bella_vista.local.understanding.whole import WholeLine
 from state.menu.words import stems
 
 _UNDOING = ("undo", "put-back")
+_IT = ("it", "them", "of-them")
 _SHARES = ("other", "rest", "all")
 _SEVERAL, _BEFORE = ("both", "each"), ("with", "on", "for", "in", "to")
 
@@ -88,8 +97,17 @@ class Accounting:
             if any(later.kept and _takes_back(later, one) for later in said[at + 1 :]):
                 continue
             if after is not None and _is_announced(one, after):
-                if any(self.held.named(line, one.mask, before=True) for line in lines):
+                of_it = [line for line in lines if self.held.named(line, one.mask, before=True)]
+                if any(after.become or self._went(one, line) for line in of_it):
                     continue
+            if after is not None and one.verb == "remove" and self._gave_way(one, after, lines):
+                continue
+            if any(self._turned_at_once(one, later, lines) for later in said[at + 1 :]):
+                between = range(one.place, after.place if after is not None else 0)
+                if not any(step.first in between and step.edge is NO_EDGE for step in steps):
+                    continue
+            if any(self._turned_at_once(earlier, one, lines) for earlier in said[:at]):
+                one = replace(one, head=None, ref="it")
             if at and one.exact and one.count is None and _removes(said[at - 1]):
                 one = replace(one, verb="")
             if at and one.verb == "remove" and self._left_off(one, said[at - 1], lines):
@@ -105,6 +123,9 @@ class Accounting:
             one = self._superseded(one, said[at + 1 :])
             if after is not None and self._another_kind(after, one, lines):
                 one = replace(one, count=_less(one.count, after.count))  # "two, one of them diet"
+            for later in said[at + 1 :]:
+                if later.partial and later.become and later.become.head and _means(later, one):
+                    one = replace(one, count=_less(one.count, later.count))
             split = after is not None and after.head is None and after.described
             words = self._missing(
                 one, lines, asked, counted=not _counted_again(one, said[at + 1 :]), split=split
@@ -118,14 +139,23 @@ class Accounting:
         return list(dict.fromkeys(lost))
 
     def _superseded(self, said: Said, following: Sequence[Said]) -> Said:
-        """Leave out choices that a later change excludes: "whole milk, actually make that skim"."""
+        """Leave out choices that a later change excludes: "whole milk, actually make that skim".
+
+        What is said not to be wanted after all is no longer wanted: "and jam, eh, no jam".
+        """
         changes = [later.become for later in following if later.become is not None]
         new = [option.words for one in changes if one.head is None for option in one.options]
         names = self._index.names(said.mask) if said.head is not None and new else ()
+        off = _denied_after(said, following)
         kept = [
             option
             for option in said.options
-            if not any(self._kitchen.excludes(n, option.words, w) for n in names[:1] for w in new)
+            if not (
+                option.entity.words in off
+                and not option.no
+                and option.place < off[option.entity.words]
+            )
+            and not any(self._kitchen.excludes(n, option.words, w) for n in names[:1] for w in new)
         ]
         return said if len(kept) == len(said.options) else replace(said, options=kept)
 
@@ -164,7 +194,8 @@ class Accounting:
             return self._not_gone(said, lines)
         about = said.become if said.become is not None else said
         if said.verb == "swap" and said.head is None and said.options and about.options:
-            if any(self.held.has(line, said.options[0], just_now=True) for line in lines):
+            changed = [line for line in lines if line.changed]
+            if any(self.held.has(line, said.options[0], just_now=True) for line in changed):
                 about = replace(about, options=said.options)  # "sub ranch for the mayo"
         if about.empty:
             return said.words if said.become is not None and said.head is not None else None
@@ -176,6 +207,11 @@ class Accounting:
             and about.number is None
         ):
             return None
+        if said.back and said.head is not None and self._put_back(said, lines):
+            return None
+        if said.verb == "swap" and said.become is None and said.head is not None:
+            if any(self.held.turned(line, said.mask) for line in lines):
+                return None  # "swap the tea in the meal for a cola"
         found = [line for line in lines if line.quantity > 0 or line.waits]
         if said.become is not None and said.head is not None:
             turned = [line for line in found if self.held.named(line, said.mask, before=True)]
@@ -282,6 +318,44 @@ class Accounting:
                 return ""
         return None
 
+    def _put_back(self, said: Said, lines: Sequence[Line]) -> bool:
+        """Whether what was left off a line, and is the name of a dish as well, is on it again."""
+        off = set(stems(said.words))
+        return any(
+            change.startswith("no ") and off <= set(stems(change)) and change not in thing.changes
+            for line in lines
+            for thing, was in zip(line.things, line.before, strict=False)
+            for change in was.changes
+        )
+
+    def _went(self, said: Said, line: Line) -> bool:
+        """Whether there is less of a line that was of some dish, or it is another one now."""
+        return bool(line.before) and (line.quantity < line.had or self.held.turned(line, said.mask))
+
+    def _gave_way(self, said: Said, after: Said, lines: Sequence[Line]) -> bool:
+        """Whether what was to go became what comes instead: "I do not want that, a tea instead"."""
+        mask = said.mask if said.head is not None else 0
+        return bool(after.instead and after.head and (mask or said.ref)) and any(
+            line.renamed
+            and self.held.named(line, after.mask)
+            and (not mask or self.held.turned(line, mask))
+            for line in lines
+        )
+
+    def _turned_at_once(self, said: Said, after: Said, lines: Sequence[Line]) -> bool:
+        """Whether something new became another dish: "a latte, actually make that a mocha"."""
+        become = after.become
+        if become is None or become.head is None or said.head is None or not _means(after, said):
+            return False
+        if said.verb not in ("", "add") or not said.mask & ~become.mask:
+            return False
+        if (said.count or 1) > 1 and not (become.count or become.plural):
+            return False  # "two lattes, make that a mocha"
+        new = [line for line in lines if not line.had]
+        was = replace(said, mask=said.mask & ~become.mask)
+        turned = any(self.held.named(line, become.mask) for line in new)
+        return turned and not any(self.held.holds(line, was, frozenset()) for line in new)
+
     def _left_off(self, said: Said, before: Said, lines: Sequence[Line]) -> bool:
         """Whether what is named lost what the thing before it lost: "no egg in the stew and the roll"."""
         if not before.on or before.become is None or not before.become.options:
@@ -337,6 +411,8 @@ class Accounting:
             gone = [line for line in gone if self.held.named(line, said.mask, before=True)]
             turned = [line for line in lines if self.held.turned(line, said.mask)]
             there = [line for line in lines if line.quantity and self.held.named(line, said.mask)]
+            if said.verb == "instead-of" and self._not_in_copy(said, lines):
+                return None  # "another meal with a salad instead of the fries"
             if not gone and (turned or not there) and not said.options:
                 return None  # it gave way, or never came to be
         if not gone:
@@ -353,6 +429,19 @@ class Accounting:
             if said.count not in (*amounts, sum(amounts)):
                 return ""
         return None
+
+    def _not_in_copy(self, said: Said, lines: Sequence[Line]) -> bool:
+        """Whether something is new that lacks what one like it on the order has."""
+        like = [line.before[0].names for line in lines if self._holds(line.before, said.mask)]
+        return any(
+            line.things[0].names in like and not self._holds(line.things, said.mask)
+            for line in lines
+            if not (line.had or line.waits)
+        )
+
+    def _holds(self, things: Sequence[Thing], mask: int) -> bool:
+        """Whether a combo has one of some dishes."""
+        return any(self.held.is_one(thing, mask) for thing in things[1:])
 
     def _less_of(self, option: Option, lines: Sequence[Line]) -> bool:
         """Whether there is no longer as much of something: "never mind the extra corn"."""
@@ -511,6 +600,19 @@ def _asked(questions: Sequence[Question]) -> frozenset[str]:
     return frozenset(named)
 
 
+def _denied_after(said: Said, following: Sequence[Said]) -> dict[str, int]:
+    """Return the choices that are denied in an item, or right after it, with the places of it."""
+    options = [*said.options]
+    after = following[0] if following else Said()
+    if not (after.head or after.ref or after.number or after.become or after.size):
+        options += after.options
+    return {
+        one.entity.words: one.place
+        for one in options
+        if one.no and not (one.amount or one.half or one.side)
+    }
+
+
 def _only_a_number(said: Said) -> bool:
     return said.count is not None and not (said.head or said.ref or said.described or said.become)
 
@@ -521,6 +623,18 @@ def _takes_back(kept: Said, earlier: Said) -> bool:
         return earlier.verb == "remove" and bool(kept.mask & earlier.mask)
     about = earlier.become if earlier.become is not None else earlier
     return kept.size is not None and about.size is not None and not kept.ref
+
+
+def _means(after: Said, said: Said) -> bool:
+    """Whether a change speaks of what was ordered before: "the small cola", "it"."""
+    options = {one.words for one in said.options}
+    told = after.size is not None or bool(after.options)
+    if after.head is not None:
+        named = bool(after.mask & said.mask)
+    else:
+        named = after.ref in _IT or (after.ref == "one" and told)
+    sized = after.size is None or (said.size is not None and said.size.words == after.size.words)
+    return named and sized and all(one.words in options for one in after.options)
 
 
 def _less(count: int | None, others: int | None) -> int | None:
@@ -547,7 +661,8 @@ def _taken_back(said: Said, correction: Said) -> Said:
 def _is_announced(said: Said, after: Said) -> bool:
     """Whether something is only named, so that it is changed: "the cola, make it a lemonade"."""
     named = said.head is not None and said.definite and not (said.described or said.verb)
-    return named and said.number is None and after.ref == "it" and after.become is not None
+    changed = after.become is not None or after.verb == "remove" or after.off
+    return named and said.number is None and after.ref == "it" and changed
 
 
 def _counted_again(said: Said, following: Sequence[Said]) -> bool:

@@ -53,6 +53,12 @@ _SHORTEST = 3
 """Letters of the beginning of a name that is said for the whole."""
 _LONGEST = 80
 """Characters of what may be a dish; no dish has a longer name."""
+_BETWEEN = frozenset(("comma", "stop", "filler"))
+"""What may stand between words and their correction."""
+_MEANS = frozenset(("head", "option", "ref", "part", "pass"))
+"""What is done with words that mean something."""
+_MEANS_NOTHING = frozenset(("begin", "one", "the", "pass", "head"))
+"""What is done before words that were corrected, where they take nothing else with them."""
 _ASKING = {
     "choice_not_possible": 0.8,
     "not_on_menu": 1.0,
@@ -179,7 +185,7 @@ class Deciding:
         best = self._best(weighed, known, waiting, words)
         weighed.sort(key=lambda one: one.cost)
         best = self._fuller(best, weighed, known, waiting, words)
-        self._account(best, words)
+        self._account(best, words, known)
         if not (waiting or best.questions):
             self._doubt(best, weighed, known, words)
         if known and not (waiting or best.questions):
@@ -441,17 +447,20 @@ class Deciding:
 
     # -- accounting for every word ---------------------------------------------------------------------------
 
-    def _account(self, decided: Decided, words: Lattice) -> None:
+    def _account(self, decided: Decided, words: Lattice, known: Sequence[Item]) -> None:
         """Ask about words that were passed over, or say that they were not understood."""
+        gone = _gone(decided, known)
         for told in (*decided.lost, *_of_others(decided, words)):
             decided.questions.append(Question("unclear", {"words": told}))
         named = _named(decided.reading) if decided.reading is not None else set()
         for run in _runs(decided.passed):
             first, last = run[0].place, run[-1].place
             told = " ".join(words.tokens[at].word for at in range(first, last + 1))
-            if _declined(words, first, last):
+            if _declined(words, first, last) or _is_corrected(decided, last):
                 continue
             kinds = {one.kind for one in run}
+            if gone and stems(told) and gone.issuperset(stems(told)):
+                continue  # "a full rack then, forget the half"
             if len(told.strip(".,!?")) < 2:
                 continue  # a letter is no dish: "Ivy with an e"
             if not kinds & {"name", "part", "number", "no", "word", "food"}:
@@ -524,6 +533,38 @@ def _declined(words: Lattice, first: int, last: int) -> bool:
     while before and not before[-1].stop and before[-1].word in small_words():
         before.pop()
     return not before or before[-1].stop
+
+
+def _gone(decided: Decided, known: Sequence[Item]) -> set[str]:
+    """Return the words for what changed lines were and no longer are."""
+    lines = {item.line.id: item.line for item in known if item.line is not None}
+    gone: set[str] = set()
+    for _, draft in decided.drafts:
+        line = lines.get(str(draft.fields.get("line_id"))) if draft.op == "change_item" else None
+        if line is None or "name" in draft.fields:
+            continue
+        changes = draft.fields.get("modifications", line.modifications)
+        now = [str(draft.fields.get("size", line.size or "")), *changes]
+        before = {stem for one in (line.size or "", *line.modifications) for stem in stems(one)}
+        gone |= before - {stem for one in now for stem in stems(one)}
+    return gone
+
+
+def _is_corrected(decided: Decided, last: int) -> bool:
+    """Whether a dish takes the place of words that are not on the menu: "a pho, sorry, a ramen"."""
+    steps = decided.reading.steps if decided.reading is not None else ()
+    after = [one for one in steps if one.first > last and one.edge.does not in _BETWEEN]
+    if not after or after[0].edge.does != "correct":
+        return False
+    acts = decided.reading.acts if decided.reading is not None else ()
+    told = [one for one in acts if one.first > after[0].first and one.does in _MEANS]
+    before = [one for one in acts if one.first < last]
+    begun = max((at for at, one in enumerate(before) if one.does == "begin"), default=0)
+    heads = [one.edge.entity.mask for one in before if one.does == "head"]
+    named = told[0].edge.entity.mask if told and told[0].does == "head" else 0
+    if not named or any(named & mask for mask in heads):
+        return False
+    return all(one.does in _MEANS_NOTHING for one in before[begun:])
 
 
 def _is_talk(words: Lattice, first: int, last: int) -> bool:

@@ -315,6 +315,11 @@ class Held:
                 for content in map(set, map(stems, self._kitchen.contents(name))):
                     if said <= content or means == content:
                         return True  # the chashu of a ramen that comes with pork
+        if option.half and not (option.no or option.amount):
+            if any(
+                said == set(stems(one)) for n in thing.names for one in self._kitchen.contents(n)
+            ):
+                return True  # "half mushrooms, half just cheese"
         called = [said]
         for name in thing.names:
             if meant := self._kitchen.made(name, option.entity.words):

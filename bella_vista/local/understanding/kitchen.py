@@ -212,7 +212,8 @@ class Kitchen:
         if dish is None:
             return tuple(changes)
         try:
-            return tuple(one.words for one in self._menu.choose(dish, size, changes))
+            chosen = self._menu.choose(dish, size or any_size(dish), changes)
+            return tuple(one.words for one in chosen)
         except OrderError:
             return tuple(changes)
 

@@ -721,9 +721,9 @@ def _phrases(
             and following.word in ("out", "off")
         ):
             continue
-        stops = following is not None and following.stop
-        if phrase.does == "the" and words[-1] in ("that", "this") and stops:
-            continue  # "cancel that, I'll do the eggplant instead"
+        alone = following is not None and (following.stop or following.word in ("a", "an"))
+        if phrase.does == "the" and words[-1] in ("that", "this") and alone:
+            continue  # "cancel that, I'll do the eggplant instead", "make that a large cola"
         if phrase.does == "because":
             here.append(Edge("because", end, 0.0, words=phrase.words))
             continue

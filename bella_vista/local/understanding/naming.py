@@ -191,6 +191,10 @@ def _speaks_of(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
     if not found or said.instead or out.gives_way is not None:
         return False
     within = said.joint == ON and out.kitchen.combo(found[-1].name) is not None
+    goes_on = bool(following) and following[0].head is not None
+    if goes_on and said.joint == ON and said.count is None and found == out.touched:
+        out.spoken = found[-1]
+        return True  # "swap the ranch for balsamic and add chicken to my salad"
     if found[-1].line is not None and not (following and (within or not following[0].head)):
         return False
     out.spoken = found[-1]

@@ -8,7 +8,7 @@ from bella_vista.local.english.talking import phrases_of, words_of
 from bella_vista.local.understanding.grammar import AND, COMMA, ON, OR
 from bella_vista.local.understanding.index import Entity
 from bella_vista.local.understanding.lattice import GIVEN_UP, Edge
-from bella_vista.local.understanding.states import Act, Reading
+from bella_vista.local.understanding.states import Act, Reading, Step
 from bella_vista.local.understanding.tokens import Token, number_at, tokenize
 from state.menu.words import stems
 
@@ -385,9 +385,11 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     given_up = [step.first for step in reading.steps if step.edge.words == GIVEN_UP]
     said = _counted_after([_itself(one) for one in said])
     said = _excepting(said)
+    verbs = [step for step in reading.steps if step.edge.does in ("add", "no")]
     for one in said:
         _turn(one)
         _of_both(one)
+        _add_after(one, verbs)
         if any(place < one.place for place in given_up):
             one.instead = False  # "I wanted the soup, but better not. A salad instead"
     for one, another in pairwise([*said]):
@@ -488,6 +490,17 @@ def _of_both(said: Said) -> None:
     if len(halves) > 1 and not any(one.entity.halved & dishes for one in halves):
         for one in halves:
             one.half = ""
+
+
+def _add_after(said: Said, verbs: Sequence[Step]) -> None:
+    """Leave off only what stands before "add": "take off the bacon and add an egg to the burger"."""
+    options = said.become.options if said.on and said.become is not None else []
+    if not all(one.no for one in options):
+        return
+    for option in options[1:]:
+        before = [one for one in verbs if options[0].place < one.first < option.place]
+        if before and before[-1].edge.does == "add":
+            option.no = False
 
 
 def _turn(said: Said) -> None:
@@ -816,7 +829,7 @@ def _correct_option(to: Said, act: Act, *, only: bool, again: bool) -> None:
         return  # "extra cheese? No, never mind the cheese" takes back what was said
     elif same:
         to.options.remove(same[-1])
-        if same[-1] == fresh and not again:
+        if replace(same[-1], place=fresh.place) == fresh and not again:
             to.written_over.append(act.first)
     elif to.options[-1].no == fresh.no:
         to.options.pop()

@@ -58,6 +58,10 @@ _SHORT = re.compile(r"\b([dm]rs?)\.\s?(?=\w)", re.IGNORECASE)
 _IDENTITY = re.compile(
     r"\b(need|show|have|bring|check|take|an|my|your|valid|photo|without|any) ids?\b", re.IGNORECASE
 )
+_ORDINAL = re.compile(
+    r"(?<=\bthe )(1st|2nd|3rd|4th)(?= (?!of\b|st\b|street|ave|floor)[a-z])", re.IGNORECASE
+)
+_ORDINALS = {"1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth"}
 _YOU_ALL = re.compile(r"\by['\u2019]all\b", re.IGNORECASE)
 _LISTED = re.compile(r"(?:^|(?<=[\s;]))\(?(\d{1,2})[).](?=\s+[^\W\d]|\s+\d+\s+\w)")
 
@@ -73,6 +77,7 @@ def clean(text: str) -> str:
     text = _INCHES.sub(" inch ", text)
     text = _IDENTITY.sub(r"\1 identification", text)  # which is no "I would"
     text = _YOU_ALL.sub("you", text)
+    text = _ORDINAL.sub(lambda found: _ORDINALS[found[1].lower()], text)  # "the 2nd one"
     return re.sub(r"[^\S\n]+", " ", text).strip()[:LONGEST]
 
 

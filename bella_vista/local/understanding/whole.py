@@ -62,9 +62,11 @@ class WholeLine:
         for line in lines:
             names = line.things[0].names if not line.waits else ()
             if len(names) == 1:
-                before = line.had if line.before else 0
-                had[names[0]] = had.get(names[0], 0) + before
-                added[names[0]] = added.get(names[0], 0) + line.quantity - before
+                before = line.before[0].names[0] if line.before else names[0]
+                had[before] = had.get(before, 0) + line.had
+                added[names[0]] = added.get(names[0], 0) + line.quantity - line.had
+                if line.renamed:
+                    added[before] = added.get(before, 0) - line.had
         for name, count in added.items():
             bit = self._index.bit(name)
             there = any(self._held.is_one(thing, bit) for line in lines for thing in line.before)
@@ -150,6 +152,11 @@ class WholeLine:
                     continue
                 if does == "keep" and any(later.edge.does == "off" for later in told[at + 2 :]):
                     continue  # "leave the basil off"
+                if does == "remove" and any(
+                    step.first < other.first < one.first and other.edge.does == "amount"
+                    for other in steps
+                ):
+                    continue  # "never mind the extra corn": it may come anyway
                 option = Option(one.edge.entity)
                 off = Option(one.edge.entity, no=True)
                 put = any(
