@@ -23,7 +23,7 @@ from bella_vista.local.understanding.naming import name_dish
 from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
 from bella_vista.local.understanding.reading import Option, Said, deal_sizes
 from bella_vista.local.understanding.removing import remove
-from bella_vista.local.understanding.shares import one_of_counted, some_of, the_one
+from bella_vista.local.understanding.shares import counts_lines, one_of_counted, some_of, the_one
 from bella_vista.local.understanding.targets import targets
 from bella_vista.local.understanding.waiting import (
     left,
@@ -50,6 +50,8 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
         talk: The places of the line where the guest only talks.
     """
     reading, dealt = deal_sizes(reading)
+    if counts_lines(out, reading):
+        return out
     if reading and reading[0].on and reading[0].ref in ("all", "whole") and not out.things:
         reading = [*reading[1:], reading[0]]  # "no basil on anything: a margherita and a diavola"
     out.penalty -= 0.6 * dealt

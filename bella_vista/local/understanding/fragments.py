@@ -66,8 +66,10 @@ def pointed(out: Outcome, said: Said) -> None:
 
 def _plain_beside(out: Outcome, said: Said, last: Item) -> bool:
     """Order one that is plain beside what was just ordered: "two lattes with oat milk and a plain one"."""
+    said = replace(said, options=[*said.options])
     out.make_plain(last, said)
-    if not said.plain or said.options or said.definite or said.correct or said.partial:
+    apart = said.definite or said.ordinal or said.correct or said.partial
+    if not said.plain or said.options or apart:
         return False
     other = out.plain_kin(last)
     if out.announced or (other is None and (said.joint != AND or not last.changes)):

@@ -172,7 +172,9 @@ def _speaks_of(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
     """Take "of the three teas" for what is on the order, where it is said next how they are to be."""
     if not said.definite or said.article or said.more or said.correct:
         return False
-    named = out.of_lines(said) or out.named(said.mask, out.things)
+    after = following[0] if following else said
+    told = (after.become or after).head is None  # it is said next how it is to be
+    named = (out.of_lines(said) if told else []) or out.named(said.mask, out.things)
     if said.described:
         made = out.made_with(named, said.options) if said.options and not said.size else []
         if len(made) == 1 < len(named) and following and not (said.verb or said.instead):

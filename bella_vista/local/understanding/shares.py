@@ -1,5 +1,6 @@
 """Some of several that are to be different: "two lattes, one of them decaf", "the large one with chicken"."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bella_vista.local.understanding.grammar import AND, COMMA, ON
@@ -81,6 +82,41 @@ def one_of_counted(out: Outcome, said: Said) -> bool:
         return False  # "four in all, still just the one gluten free"
     told = replace(about, head=None, ref="", ordinal=None, count=None, article=False)
     out.change_each(replace(told, partial=False, definite=False), [item], number)
+    return True
+
+
+def counts_lines(out: Outcome, reading: Sequence[Said]) -> bool:
+    """Set anew how many there are of several lines: "it must be one chicken and two lamb"."""
+    first = reading[0] if reading else Said()
+    turns = first.verb == "change" and first.ref in ("it", "them") and first.become is not None
+    if len(reading) < 2 or not (turns or first.correct) or out.waiting:
+        return False
+    meant: list[tuple[Item, int]] = []
+    for said in reading:
+        about = said.become if said.become is not None and not said.described else said
+        number = about.number or said.number or (1 if said.ref == "one" else None)
+        apart = said.more or said.instead or said.kept or said.besides or about.parts or about.lines
+        if (
+            apart
+            or not number
+            or not about.options
+            or about.size
+            or any(o.no for o in about.options)
+        ):
+            return False
+        if said is not first and (said.joint not in (AND, COMMA) or said.ref not in ("", "one")):
+            return False
+        there = out.named(about.mask, out.there) if about.head is not None else out.there
+        found = out.made_with(there, about.options)
+        if len(found) != 1 or any(found[0] is item for item, _ in meant):
+            return False
+        meant.append((found[0], number))
+    same = sum(item.quantity or 1 for item, _ in meant) == sum(number for _, number in meant)
+    if len({item.names for item, _ in meant}) > 1 or not (turns or same):
+        return False
+    for item, number in meant:
+        item.quantity = number
+        out.touch(item)
     return True
 
 

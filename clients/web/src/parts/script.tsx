@@ -1,7 +1,7 @@
 /** What was said, written like a play: the speaker in the margin, what happened in italics. */
 
 import type { Line } from "@typed-handoffs/client";
-import { memo, type ReactNode, useEffect, useRef } from "react";
+import { memo, type ReactNode, useCallback, useEffect, useRef } from "react";
 import { type Happened, inWords } from "../model/changes";
 import type { Scene } from "../model/evening";
 import { useMedia } from "../model/hooks";
@@ -124,34 +124,40 @@ function Told({ told }: { told: readonly Happened[] }) {
 function useFollow(scenes: readonly Scene[]) {
   const end = useRef<HTMLSpanElement>(null);
   const inView = useRef(true);
+  /** How far the page was scrolled when the newest line was last known to be in view. */
+  const scrolled = useRef(0);
+  const follow = useCallback(() => {
+    if (!inView.current) return;
+    end.current?.scrollIntoView({ block: "nearest" });
+    scrolled.current = scrollY;
+  }, []);
   useEffect(() => {
     const mark = end.current;
     if (!mark) return;
     const watch = new IntersectionObserver(
       ([entry]) => {
-        if (entry) inView.current = entry.isIntersecting;
+        if (!entry) return;
+        // Out of view without scrolling: what stands around it has grown.
+        inView.current = entry.isIntersecting || Math.abs(scrollY - scrolled.current) < 1;
+        if (entry.isIntersecting) scrolled.current = scrollY;
+        else follow();
       },
       // Near the end counts as reading along.
       { rootMargin: "0px 0px 200px 0px" },
     );
     watch.observe(mark);
     return () => watch.disconnect();
-  }, []);
+  }, [follow]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new scene is a reason to look
-  useEffect(() => {
-    if (inView.current) end.current?.scrollIntoView({ block: "nearest" });
-  }, [scenes]);
+  useEffect(follow, [scenes, follow]);
   // A dock that grows, for quick answers, must not cover what was just said.
   useEffect(() => {
     const dock = document.getElementById("dock");
     if (!dock) return;
-    const follow = () => {
-      if (inView.current) end.current?.scrollIntoView({ block: "nearest" });
-    };
     // The dock itself reserves its new height in the same frame.
     const watch = new ResizeObserver(() => requestAnimationFrame(follow));
     watch.observe(dock);
     return () => watch.disconnect();
-  }, []);
+  }, [follow]);
   return end;
 }
