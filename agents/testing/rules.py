@@ -119,15 +119,14 @@ def load_rules(file: Path, graph: Graph[Any] | None = None) -> Rules:
         raise RulesError(map(str, error.faults)) from None
     if faults:
         raise RulesError(map(str, faults))
-    found: list[tuple[tuple[int | str, ...], str]] = []
+    rules: dict[str, tuple[Rule, ...]] = {}
     try:
         rules = TypeAdapter(dict[str, tuple[Rule, ...]]).validate_python(yaml.safe_load(text))
+        found = [] if graph is None else [*_unknown_names(rules, graph)]
     except yaml.YAMLError as error:
         raise RulesError([f"{file.name}: {error}"]) from None
     except ValidationError as error:
         found = [(one["loc"], explained(one)) for one in error.errors()]
-    else:
-        found = [] if graph is None else [*_unknown_names(rules, graph)]
     if found:
         raise RulesError(
             f"{file.name}:{line_at(document, place)}: {_place(place)}: {fault}"
