@@ -15,6 +15,8 @@ from bella_vista.local.understanding.waiting import fill, left
 
 _FEW = 8
 """Of so many dishes at most one may be meant by how it is to be made."""
+_NEAR = 6
+"""Words of one name are not further apart."""
 _STOPS = (COMMA, STOP)
 
 
@@ -364,6 +366,10 @@ def _headless(out: Outcome, said: Said) -> bool:
     if not wanted or not names or len(names) > _FEW:
         return False
     words = " ".join(option.entity.words for option in wanted)
+    if said.unknown:  # "a lamb jalfrezi": all of it is one unknown dish
+        places = sorted({*(option.place for option in wanted), *said.unknown})
+        near = places[-1] - places[0] < _NEAR
+        words = out.told(range(places[0], places[-1] + 1) if near else places)
     out.order(said, words, () if said.unknown else names)
     out.penalty += 0.5 if len(names) == 1 else 1.0
     return True

@@ -433,3 +433,12 @@ def test_a_menu_that_changes_is_indexed_anew() -> None:
 
     assert found[0] == ()
     assert [one.fields["name"] for one in found[1]] == ["Wobbleberry soup"]
+
+
+@pytest.mark.parametrize("name", ["lamb jalfrezi", "king prawn biryani"])
+def test_a_choice_and_a_word_that_nobody_knows_are_named_as_one_dish(name: str) -> None:
+    heard = listener("tests/menus/curry-house.yaml").understand(f"a {name} please")
+
+    assert heard.commands == ()
+    assert heard.question is not None
+    assert (heard.question.code, heard.question.facts["words"]) == ("not_on_menu", name)
