@@ -145,9 +145,8 @@ def fragment(out: Outcome, said: Said) -> None:
         words = out.told(said.unknown)  # "a dr pepper": another thing, and unknown
         out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
         return
-    asked = bool(out.waiting)
-    if topic is not None and not out.settled:  # "one of those", of what the guest asked about
-        asked = any(topic in item.names for item in out.waiting)
+    # "One of those", of what the guest asked about, answers nothing that was asked.
+    asked = bool(out.waiting) and (topic is None or bool(out.settled))
     one_more = said.ref == "one" and not asked and (said.article or not said.definite)
     of_topic = said.size is not None and said.number is not None and not said.options
     if topic and not said.correct and (one_more or of_topic or said.count and not said.described):

@@ -141,10 +141,10 @@ class Outcome:
         return things[-1] if things else None
 
     def asked_about(self) -> str | None:
-        """Return the dish that was asked about before and is not on the order."""
+        """Return the dish that was asked about before, is not on the order and waits for no answer."""
         topic = self.situation.topic
         bit = self.index.bit(topic or "")
-        return topic if bit and not self.named(bit, self.things) else None
+        return topic if bit and not self.named(bit, [*self.things, *self.waiting]) else None
 
     def mask(self, item: Item) -> int:
         """Return the bits of the dishes a thing may be."""
