@@ -656,7 +656,8 @@ class _Hearing:
         if decided.reading is None or decided.passed or decided.not_understood or self._unheard:
             return False
         fits = decided.cost - decided.reading.cost < _FITS
-        return fits and bool(self._known) and any(one.options or one.size for one in decided.said)
+        told = (one.become or one for one in decided.said)
+        return fits and bool(self._known) and any(one.options or one.size for one in told)
 
     def _orders_anew(self) -> bool:
         """Whether something of the menu is said behind a cancellation: "cancel it all. A cola, please"."""
