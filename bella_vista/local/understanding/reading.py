@@ -220,10 +220,11 @@ class Said:
         return self.head is not None and bool(self.mask & mask) and not told
 
     @property
-    def names_nothing(self) -> bool:
-        """Whether nothing of the menu or the order is named: "except a winning lottery ticket"."""
+    def only_unknown(self) -> bool:
+        """Whether nothing of the menu is named, only what nobody knows: "except a lottery ticket"."""
         points = self.head or self.ref or self.ordinal or self.number
-        return not (points or self.become or self.options or self.size or self.parts)
+        told = self.become or self.options or self.size or self.parts
+        return bool(self.unknown) and not (points or told)
 
     @property
     def only_points(self) -> bool:
@@ -420,7 +421,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
 
 def _excepting(said: list[Said]) -> list[Said]:
     """Put each exception behind what it is excepted from, with all that is named in its list."""
-    said = [one for one in said if not (one.excepted and one.names_nothing)]
+    said = [one for one in said if not (one.excepted and one.only_unknown)]
     if len(said) > 1 and said[0].excepted and not said[1].excepted:
         said = [said[1], replace(said[0], joint=said[1].joint), *said[2:]]
     for at in range(len(said) - 2, 0, -1):
