@@ -369,8 +369,18 @@ class Outcome:
         if not mask & (mask - 1):
             return mask
         for option in said.options:
+            if (
+                option.no
+                and self.index.bit(self._exact(mask, said.words) or "") & ~option.entity.own
+            ):
+                continue  # "a burrito bowl with no rice" is no burrito
             mask = mask & (option.entity.own if option.no else option.entity.mask) or mask
         return mask & said.size.mask or mask if said.size is not None else mask
+
+    def _exact(self, mask: int, words: str) -> str | None:
+        """Return the dish whose whole name some words are."""
+        said = stems(words)
+        return next((name for name in self.index.names(mask) if stems(name) == said), None)
 
     def _of_combo(self, item: Item, mask: int) -> tuple[str, ...]:
         names = self.index.names(mask)
