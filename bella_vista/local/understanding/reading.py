@@ -221,7 +221,7 @@ class Said:
 
     @property
     def only_unknown(self) -> bool:
-        """Whether nothing of the menu is named, only what nobody knows: "except a lottery ticket"."""
+        """Whether all it has are unknown words: "except a lottery ticket"."""
         points = self.head or self.ref or self.ordinal or self.number
         told = self.become or self.options or self.size or self.parts
         return bool(self.unknown) and not (points or told)

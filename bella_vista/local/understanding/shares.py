@@ -86,7 +86,7 @@ def one_of_counted(out: Outcome, said: Said) -> bool:
 
 
 def counts_lines(out: Outcome, reading: Sequence[Said]) -> bool:
-    """Set anew how many there are of several lines: "it must be one chicken and two lamb"."""
+    """Change the quantities of several lines: "it must be one chicken and two lamb"."""
     first = reading[0] if reading else Said()
     turns = first.verb == "change" and first.ref in ("it", "them") and first.become is not None
     if len(reading) < 2 or not (turns or first.correct) or out.waiting:

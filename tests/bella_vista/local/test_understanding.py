@@ -436,7 +436,7 @@ def test_a_menu_that_changes_is_indexed_anew() -> None:
 
 
 @pytest.mark.parametrize("name", ["lamb jalfrezi", "king prawn biryani"])
-def test_a_choice_and_a_word_that_nobody_knows_are_named_as_one_dish(name: str) -> None:
+def test_a_choice_and_an_unknown_word_are_named_as_one_dish(name: str) -> None:
     heard = listener("tests/menus/curry-house.yaml").understand(f"a {name} please")
 
     assert heard.commands == ()

@@ -93,11 +93,7 @@ export function usePlace(): Place {
   return place;
 }
 
-/**
- * Goes to another place, which is drawn when this returns.
- *
- * An address set through `location.hash` would take the focus from what has it, until the place is drawn.
- */
+/** Goes to another place, which is drawn when this returns: what is there can be given the focus. */
 export function goTo(place: Place): void {
   history.pushState(null, "", addressOf(place));
   flushSync(() => dispatchEvent(new HashChangeEvent("hashchange")));

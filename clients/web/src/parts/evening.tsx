@@ -96,7 +96,8 @@ export function EveningPage({
             {!over && order?.stage === "open" && <LastOrder hello={now.hello} order={order} />}
           </main>
         ) : (
-          <main className="card" id="menu">
+          // Without the id "menu": a browser that follows "#menu" to an element takes the focus from the link.
+          <main className="card">
             <Closed house={house} />
             <Card
               place={place}
