@@ -318,14 +318,85 @@ async def test_how_many_change_and_remove_stand_in_one_row(stories: str, browser
     assert max(middles) - min(middles) < 4
 
 
+NEWEST_IS_UNCOVERED = (
+    "document.querySelector('.newest .said').getBoundingClientRect().bottom"
+    " <= dock.getBoundingClientRect().top"
+)
+GROW = """(() => {
+    const grown = document.createElement("div");
+    grown.style.height = "%dpx";
+    document.querySelector(".script").before(grown);
+})()"""
+TWO_FRAMES = """new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(
+    () => setTimeout(done)
+)))"""
+
+
 async def test_a_dock_that_grows_covers_no_word_of_the_newest_line(
     stories: str, browser: Browser
 ) -> None:
     guest = await browser.guest(320, SIZES[320])
     await show(guest, stories, "review", "de")
-    said = "document.querySelector('.newest .said').getBoundingClientRect().bottom"
 
-    await guest.do("until", expression=f"{said} <= dock.getBoundingClientRect().top")
+    await guest.do("until", expression=NEWEST_IS_UNCOVERED)
+
+
+@pytest.mark.parametrize("grown", [60, 900])
+async def test_the_newest_line_stays_in_view_when_the_page_grows_above_it(
+    stories: str, browser: Browser, grown: int
+) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, "review", "de")
+    await guest.do("until", expression=NEWEST_IS_UNCOVERED)
+
+    await guest.evaluate(GROW % grown)
+    await guest.do("until", expression=NEWEST_IS_UNCOVERED)
+
+
+async def test_the_newest_line_stays_in_view_when_the_page_shrinks_and_grows_again(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, "review", "de")
+    await guest.evaluate(GROW % 900)
+    await guest.do("until", expression=f"scrollY > 700 && {NEWEST_IS_UNCOVERED}")
+
+    page = "document.querySelector('.script').closest('main')"
+    await guest.evaluate(f"{page}.style.display = 'none'; {TWO_FRAMES}")
+    await guest.evaluate(f"{page}.style.display = ''")
+    await guest.do("until", expression=f"scrollY > 700 && {NEWEST_IS_UNCOVERED}")
+
+
+async def test_a_guest_elsewhere_on_the_page_stays_there_when_it_grows(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, "review", "de")
+    await guest.evaluate(GROW % 900)
+    await guest.do("until", expression=f"scrollY > 700 && {NEWEST_IS_UNCOVERED}")
+
+    await guest.evaluate(f"scrollTo(0, 0); {TWO_FRAMES}")
+    await guest.evaluate(f"{GROW % 60}; {TWO_FRAMES}")
+    assert await guest.evaluate("scrollY") == 0
+
+
+async def test_the_earlier_lines_stay_in_view_until_they_are_closed(
+    stories: str, browser: Browser
+) -> None:
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, "your-turn")
+    await guest.do("until", expression=NEWEST_IS_UNCOVERED)
+    top = "document.querySelector('.earlier summary').getBoundingClientRect().top"
+    before = await guest.evaluate(top)
+
+    press = "document.querySelector('.earlier summary').click()"
+    await guest.evaluate(f"{press}; {TWO_FRAMES}")
+    assert before > 0
+    assert await guest.evaluate(top) == before
+    assert not await guest.evaluate(NEWEST_IS_UNCOVERED)
+
+    await guest.evaluate(press)
+    await guest.do("until", expression=NEWEST_IS_UNCOVERED)
 
 
 @pytest.mark.parametrize(

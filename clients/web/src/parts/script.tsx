@@ -1,7 +1,7 @@
 /** What was said, written like a play: the speaker in the margin, what happened in italics. */
 
 import type { Line } from "@typed-handoffs/client";
-import { memo, type ReactNode, useCallback, useEffect, useRef } from "react";
+import { memo, type ReactNode, useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import { type Happened, inWords } from "../model/changes";
 import type { Scene } from "../model/evening";
 import { useMedia } from "../model/hooks";
@@ -28,11 +28,17 @@ export function Script({ brief = false }: { brief?: boolean }) {
   const folded = scenes.slice(0, fold).filter((scene) => scene.kind === "line").length;
   const from = folded > 1 ? fold : 0;
   const earlier = scenes.slice(0, from);
-  const end = useFollow(scenes);
+  const { end, following } = useFollow(scenes);
   return (
     <>
       {earlier.length > 0 && (
-        <details className="earlier">
+        // Opened, they stay in view; closed, the newest line does again.
+        <details
+          className="earlier"
+          onToggle={({ currentTarget }) => {
+            following.current = !currentTarget.open;
+          }}
+        >
           <summary>{texts.script.earlier(folded)}</summary>
           <div className="script">
             {earlier.map((scene) => (
@@ -120,44 +126,51 @@ function Told({ told }: { told: readonly Happened[] }) {
   }
 }
 
-/** Keeps the newest line in view, unless the guest has gone elsewhere on the page. */
+/** Keeps the newest line in view, unless the guest has scrolled away from it or opens the earlier lines. */
 function useFollow(scenes: readonly Scene[]) {
   const end = useRef<HTMLSpanElement>(null);
-  const inView = useRef(true);
-  /** How far the page was scrolled when the newest line was last known to be in view. */
-  const scrolled = useRef(0);
+  const following = useRef(true);
+  /** The page's layout when the newest line was last brought into view. */
+  const layout = useRef<readonly number[]>([]);
   const follow = useCallback(() => {
-    if (!inView.current) return;
-    end.current?.scrollIntoView({ block: "nearest" });
-    scrolled.current = scrollY;
-  }, []);
-  useEffect(() => {
     const mark = end.current;
-    if (!mark) return;
-    const watch = new IntersectionObserver(
-      ([entry]) => {
-        if (!entry) return;
-        // Out of view without scrolling: what stands around it has grown.
-        inView.current = entry.isIntersecting || Math.abs(scrollY - scrolled.current) < 1;
-        if (entry.isIntersecting) scrolled.current = scrollY;
-        else follow();
-      },
-      // Near the end counts as reading along.
-      { rootMargin: "0px 0px 200px 0px" },
-    );
-    watch.observe(mark);
-    return () => watch.disconnect();
-  }, [follow]);
+    if (!mark || !following.current) return;
+    mark.scrollIntoView({ block: "nearest" });
+    layout.current = layoutAround(mark);
+  }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new scene is a reason to look
-  useEffect(follow, [scenes, follow]);
-  // A dock that grows, for quick answers, must not cover what was just said.
+  useLayoutEffect(follow, [scenes, follow]);
   useEffect(() => {
-    const dock = document.getElementById("dock");
-    if (!dock) return;
-    // The dock itself reserves its new height in the same frame.
+    function scrolled() {
+      const mark = end.current;
+      if (!mark) return;
+      // A page whose layout changes scrolls by itself, too: only one that stayed the same was scrolled by the guest.
+      const moved = layoutAround(mark).some(
+        (one, place) => Math.abs(one - (layout.current[place] ?? 0)) > 1,
+      );
+      if (following.current && moved) return follow();
+      // Near the end counts as reading along.
+      const { top, bottom } = mark.getBoundingClientRect();
+      following.current = bottom >= 0 && top <= innerHeight + 200;
+    }
+    // A dock that grows, for quick answers, must not cover what was just said; it reserves its height in this frame.
     const watch = new ResizeObserver(() => requestAnimationFrame(follow));
-    watch.observe(dock);
-    return () => watch.disconnect();
+    watch.observe(document.body);
+    const dock = document.getElementById("dock");
+    if (dock) watch.observe(dock);
+    addEventListener("scroll", scrolled, { passive: true });
+    addEventListener("resize", follow);
+    return () => {
+      watch.disconnect();
+      removeEventListener("scroll", scrolled);
+      removeEventListener("resize", follow);
+    };
   }, [follow]);
-  return end;
+  return { end, following };
+}
+
+/** What moves a part of the page without anybody scrolling, in pixels. */
+function layoutAround(mark: Element): readonly number[] {
+  const top = mark.getBoundingClientRect().top + scrollY;
+  return [top, document.documentElement.scrollHeight, innerWidth, innerHeight];
 }
