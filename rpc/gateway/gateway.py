@@ -108,6 +108,12 @@ class Gateway(rtc.RpcInterceptor):
             at_once=self._limits.at_once, per_second=self._limits.per_second, clock=clock
         )
 
+        advice = (
+            f"Call {method.name}: it gives you one, or says why not."
+            for method in methods
+            if method.anybody
+        )
+        self._no_role = " ".join([_NO_ROLE, *advice])
         self._last_refusal: tuple[tuple[int, int | None], rtc.RpcError] | None = None
 
     def install(self, participant: rtc.LocalParticipant) -> None:
@@ -204,7 +210,7 @@ class Gateway(rtc.RpcInterceptor):
         admitted = False
         try:
             if not record.identity:  # a hidden participant (livekit 1.1.21)
-                raise Forbidden(_NOT_ALLOWED)
+                raise Forbidden(self._no_role)
             role = self._role(record.identity)
             wait_ms = self._rates.take(record.identity)
             admitted = wait_ms is None
@@ -216,7 +222,7 @@ class Gateway(rtc.RpcInterceptor):
                 await self._ensure_present(record.identity)
                 role = self._role(record.identity)
             if not anybody and role is None:
-                raise Forbidden(_NOT_ALLOWED)
+                raise Forbidden(self._no_role)
             if role is not None and roles is not None and role not in roles:
                 raise Forbidden(f"Only the {' and the '.join(roles)} can call this.")
             if wait_ms is not None:
@@ -259,7 +265,7 @@ class Gateway(rtc.RpcInterceptor):
         try:
             async with deadline:
                 if not await self._ensure_present(identity):
-                    raise Forbidden(_NOT_ALLOWED)
+                    raise Forbidden(self._no_role)
                 caller = Caller(identity, self._role(identity))
                 request = params.request(method.request, payload)
                 with withdrawable_changes():  # at the deadline the caller has to get an answer
@@ -327,7 +333,7 @@ class _TimedOut(Exception):
     """A method exceeded its timeout."""
 
 
-_NOT_ALLOWED = "This is not yours to call."
+_NO_ROLE = "You have no role in this room."
 _RATE_LIMITED = "You call too often. Wait as long as retry_after_ms says, then go on more slowly."
 _TIMED_OUT = (
     "This took too long, and it is not known whether it was done."

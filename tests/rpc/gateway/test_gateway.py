@@ -86,7 +86,7 @@ async def test_a_method_of_one_role_is_refused_to_others_for_any_payload(payload
 
     assert (refused.code, refused.message) == (4003, "Only the staff can call this.")
     assert data_of(refused)["version"] == 7
-    assert (stranger.code, stranger.message) == (4003, "This is not yours to call.")
+    assert (stranger.code, stranger.message) == (4003, "You have no role in this room.")
     assert "version" not in data_of(stranger)
 
 
@@ -112,7 +112,10 @@ async def test_a_stranger_learns_nothing(payload: str) -> None:
     async with shop() as place:
         refused = await place.call("zoe", "add", payload)
 
-    assert (refused.code, refused.message) == (4003, "This is not yours to call.")
+    assert (refused.code, refused.message) == (
+        4003,
+        "You have no role in this room. Call greet: it gives you one, or says why not.",
+    )
     assert "version" not in data_of(refused)
 
 
