@@ -67,7 +67,7 @@ def plausible_phone(run: DigitRun, region: str | None) -> bool:
     in_fours = run.groups[0] == 4 and run.groups.count(4) > 1 and len(run.digits) > 9
     if region is None or in_fours or _begins_with_zero(region):
         return False
-    return _valid_phone(run.digits, region)
+    return _valid_phone(run.digits, region) or _is_example(run, region)
 
 
 def begins_no_card(run: DigitRun, text: str) -> bool:
@@ -112,6 +112,18 @@ def _possible_phone(digits: str, region: str | None) -> bool:
     if len(digits) > LONGEST:
         return False
     return region is None or _valid_phone(digits, region, possible=True)
+
+
+def _is_example(run: DigitRun, region: str) -> bool:
+    """Whether a North American number has the area code 555: no telephone has it, but examples do.
+
+    555 5 is left to card numbers, of which it is a usual beginning.
+    """
+    if run.groups != (10,) or re.match(r"555[^5]", run.digits) is None:
+        return False
+    import phonenumbers
+
+    return phonenumbers.country_code_for_region(region) == 1
 
 
 @cache

@@ -137,9 +137,27 @@ def test_digits_that_are_not_a_card_number_stay(text: str, region: str | None) -
     assert redact(text, region) == text
 
 
-@pytest.mark.parametrize("text", ["2125550142", "two one two five five five oh one four two"])
+@pytest.mark.parametrize(
+    "text", ["2125550142", "two one two five five five oh one four two", "Jin, 5551234567"]
+)
 def test_a_bare_number_that_is_a_telephone_there_stays(text: str) -> None:
     assert redact(text, "US") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "region"),
+    [
+        ("5551234567", None),
+        ("5551234567", "ES"),
+        ("5555551234", "US"),
+        ("5551 234567", "US"),
+        ("my card is 5551234567", "US"),
+    ],
+)
+def test_an_example_of_a_telephone_number_is_one_only_where_it_is_no_card(
+    text: str, region: str | None
+) -> None:
+    assert "[card]" in redact(text, region)
 
 
 @pytest.mark.parametrize(
