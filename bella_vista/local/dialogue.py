@@ -790,9 +790,9 @@ def _about(question: Question) -> tuple[Any, Any, Any]:
 
 def _both(question: Question | None, pending: Question) -> Question:
     """Ask what there is to ask now, and then what waited before."""
-    if question is None:
-        return pending
-    return replace(question, rest=(*question.rest, replace(pending, rest=()), *pending.rest))
+    waited = [replace(one, rest=(), waited=True) for one in (pending, *pending.rest)]
+    first, *rest = (question, *question.rest, *waited) if question is not None else waited
+    return replace(first, rest=tuple(rest))
 
 
 def _with_times(order: Mapping[str, Any], now: datetime) -> dict[str, Any]:

@@ -14,7 +14,12 @@ from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.asides import bare
 from bella_vista.local.understanding.changing import change, of_waiting
 from bella_vista.local.understanding.combos import put_together
-from bella_vista.local.understanding.corrections import put_in_place, says_whole_order, take_back
+from bella_vista.local.understanding.corrections import (
+    counts_newest,
+    put_in_place,
+    says_whole_order,
+    take_back,
+)
 from bella_vista.local.understanding.exceptions import excepted, made_otherwise
 from bella_vista.local.understanding.fragments import again, fragment, pointed
 from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, STOP, THE
@@ -252,6 +257,8 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         _move(out, said)
         return
     if _says_which(out, said):
+        return
+    if counts_newest(out, said):
         return
     if said.become is not None and of_waiting(out, said, said.become):
         return

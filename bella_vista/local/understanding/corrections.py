@@ -104,6 +104,24 @@ def take_back(outcome: Outcome, before: Sequence[Item] | None, *, added: bool) -
     outcome.penalty += -_TAKEN_BACK if changed else NO_EFFECT
 
 
+def counts_newest(outcome: Outcome, said: Said) -> bool:
+    """Set the number of the line that came since something waits for an answer: "actually three"."""
+    counted = said.become or said
+    waited = outcome.waiting and all(one.waited for one in outcome.waiting)
+    if not (waited and counted.count and (said.become or said.correct)):
+        return False
+    if counted.head or counted.described or said.head or said.described or outcome.items:
+        return False
+    before = {old.line.id: _content(old) for old in outcome.situation.before or () if old.line}
+    known = outcome.situation.before is not None
+    newest = [one for one in outcome.there if one.line and before.get(one.line.id) != _content(one)]
+    if not known or len(newest) != 1:
+        return False
+    outcome.count(newest[0], counted.count)
+    outcome.touch(newest[0])
+    return True
+
+
 def bring_back(outcome: Outcome, said: Said, before: Sequence[Item] | None) -> bool:
     """Put a line back that was taken off: "put the cola back"."""
     there = {line.line.id for line in outcome.there if line.line is not None}

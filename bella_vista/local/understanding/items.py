@@ -41,6 +41,7 @@ class Item:
         copied: Whether it is another of what was ordered before, so that its parts give way.
         notes: What the kitchen is asked to do and no menu lists.
         source: The thing of which it was a part, when only some pieces were to be different.
+        waited: Whether it waited for an answer before the guest's last message.
     """
 
     words: str
@@ -60,6 +61,7 @@ class Item:
     source: "Item | None" = None
     copied: bool = False
     notes: list[str] = field(default_factory=list)
+    waited: bool = False
 
     @property
     def name(self) -> str | None:

@@ -60,12 +60,14 @@ class Question:
         facts: What a sentence is made from.
         draft: The wish that waits for the answer.
         rest: Further questions about the same line, to be asked one after the other.
+        waited: Whether the guest's last message left it unanswered.
     """
 
     code: str
     facts: Mapping[str, Any] = field(default_factory=dict)
     draft: Draft | None = None
     rest: tuple["Question", ...] = ()
+    waited: bool = False
 
     @property
     def possible(self) -> tuple[str, ...]:

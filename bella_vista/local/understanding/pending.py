@@ -76,6 +76,7 @@ class Pending:
             item.quantity = None
         if question.facts.get("source"):
             item.source = self._line(str(question.facts["source"]))
+        item.waited = question.waited
         return item
 
     def offers(self, words: Words) -> bool:
