@@ -151,7 +151,10 @@ _ALL = frozenset(("all", "whole", "having", "rest", "them", "other"))
 
 CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "uncounted": lambda _, s, e: (
-        s[NUM] <= 0 and s[JOINT] != WITH and not (s[SAID] and s[JOINT] == AND)
+        s[NUM] <= 0
+        and s[JOINT] != WITH
+        and not (s[SAID] and s[JOINT] == AND)
+        and not ((s[NUM] or s[FLAGS] & OPTIONED) and s[JOINT] == COMMA)  # "guac, four tacos"
     ),
     "carried": lambda _, s, e: s[JOINT] == WITH,
     "counted": lambda _, s, e: s[NUM] > 0,
