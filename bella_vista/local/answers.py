@@ -57,6 +57,8 @@ class Answers:
         match asked.kind:
             case "price" if asked.aspect == "under":
                 return self._under(asked)
+            case "price" if asked.aspect == "sizes" and not self._menu.dish(subject or ""):
+                return self._sizes(subject)
             case "price" if asked.words in ("cheapest", "dearest"):
                 return self._extreme(asked)
             case "price":
@@ -145,6 +147,16 @@ class Answers:
         most = parse(asked.words or "0", self._house.currency)
         names = [dish.name for price, dish in self._priced(asked.subject) if price <= most]
         return say("price under", names=some(names), price=self._money(most))
+
+    def _sizes(self, name: str | None) -> str:
+        """Say which sizes the dishes of a section come in; where they differ, what it holds."""
+        section = self._menu.section(name) if name else None
+        if section is None:
+            return say("sizes which")
+        sizes = {tuple(dish.sizes) for dish in section.dishes if len(dish.prices) > 1}
+        if len(sizes) != 1:
+            return self._section(name)
+        return say("sizes", name=section.name, sizes=sizes.pop())
 
     def _price(self, asked: Asked, order: Mapping[str, Any]) -> str:
         item = self._item(asked.subject)

@@ -172,6 +172,10 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
         for item in found[1:]:  # "replace everything with two lasagnas"
             out.take_off(item, None)
         found = found[:1]
+    if become.head is not None and said.head is None and len(found) > 1:
+        kinds = {out.section(item) for item in found}
+        if out.section(out.make(become)) not in kinds:
+            out.penalty += NEW_THOUGH_THERE  # "make both oat": no two dishes become an oatmeal
     if said.instead and said.on and become.options:
         out.leaves_other(become.options, found)  # "put the egg on the melt instead"
     if said.ref == "them" and said.head is None:

@@ -211,6 +211,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
         and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
     ),
     "told": lambda _, s, e: _anything(s) and not _points_anew(s),
+    "verbless": lambda _, s, e: _anything(s) and not s[VERB],
     "said_before": lambda _, s, e: _anything(s) and _points_anew(s),
     "lowering": lambda _, s, e: s[OP] == "remove" and s[HEAD] > 0 and e.words == "to",
     "widening": lambda _, s, e: bool(s[HEAD]) and _of_all(s),

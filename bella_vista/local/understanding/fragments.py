@@ -245,9 +245,10 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     beside = said.joint == AND or _counts_others(out, said)
     one_more = (clash or clash_of_choices) and beside and not item.splits
     if number is not None and (several or item.splits) and number <= left(item) and not one_more:
-        if out.able(item, said):
+        is_change = out.able(item, said) or _is_told_with(out, said)
+        if is_change:
             out.split(item, said, number)
-        return out.able(item, said)
+        return is_change
     if not out.able(item, said):
         earlier = [one for one in out.items[:-1] if out.able(one, said)]
         if earlier and tell_part(out, earlier[-1], said):
@@ -285,8 +286,12 @@ def _more_of_a_share(out: Outcome, item: Item, said: Said) -> bool:
 
 def _counts_others(out: Outcome, said: Said) -> bool:
     """Whether so many others are wanted: "four beef tacos, two chicken", but not "two with chicken"."""
-    words = out.told(range(said.place, min(said.told, default=said.place)))
-    return said.count is not None and not said.ref and "with" not in words.split()
+    return said.count is not None and not said.ref and not _is_told_with(out, said)
+
+
+def _is_told_with(out: Outcome, said: Said) -> bool:
+    """Whether "with" comes before all that is said: "one with oat milk" is no dish of its own."""
+    return "with" in out.told(range(said.place, min(said.told, default=said.place))).split()
 
 
 def _on_order(out: Outcome, said: Said) -> bool:

@@ -94,6 +94,7 @@ RULES = """
   any          all        -                  begin ref               after   begin.all
   any          whole      -                  begin ref               after   begin.whole
   before       whole      -                  ref                     after   0.4
+  before       all        verbless           ref                     after   0.4
   any          having     known              begin ref               after   begin.all
   any          same       -                  begin ref               after   begin.ref
   before       same       pointed            ref                     after   0.1

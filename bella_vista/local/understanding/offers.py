@@ -60,7 +60,14 @@ class Offers:
         """Read which sizes a dish comes in: they are told with their prices."""
         if words.find(pattern("asks sizes")) is None:
             return None
-        subject, _ = self._subjects.find(cut(words, self._names), things)
+        pieces = cut(words, self._names)
+        of = [self._menu.dish(name) for piece in pieces for name in piece.dishes]
+        sections = {dish.section for dish in of if dish is not None}
+        sections = sections or {name for piece in pieces for name in piece.sections}
+        subject, _ = self._subjects.find(pieces, things if not sections else ())
+        if subject is None:  # "what sizes do the pies come in?", of several
+            section = sections.pop() if len(sections) == 1 else None
+            return Asked("price", subject=section, aspect="sizes")
         return Asked("price", subject=subject)
 
     def choices(self, words: Words, things: Sequence[Item]) -> Asked | None:

@@ -28,18 +28,17 @@ class Subjects:
         named = [
             p for p in pieces if p.dishes and not (besides and stems(p.words) == stems(besides))
         ]
-        sure = next((piece for piece in named if len(piece.dishes) == 1), None)
-        if sure is not None:
-            return sure.dishes[0], self._kitchen.size(sure.dishes[0], size) if size else None
+        sure = [name for piece in named if (name := _one_of(piece.dishes, things)) is not None]
+        if sure:
+            return sure[0], self._kitchen.size(sure[0], size) if size else None
         for run in _runs(pieces):
             if besides and besides in run:
                 run = " ".join(word for word in run.split() if stem(word) != stem(besides))
             content = [word for word in run.split() if word not in words_of("no subject")]
             if not content:
                 continue
-            match = self._names.resolve(" ".join(content))
-            if len(match.names) == 1:
-                name = match.names[0]
+            name = _one_of(self._names.resolve(" ".join(content)).names, things)
+            if name is not None:
                 return name, self._kitchen.size(name, size) if size else None
         if any(
             piece.words in words_of("it words") or piece.does(lexicon.PRONOUN) for piece in pieces
@@ -77,6 +76,13 @@ def _runs(pieces: Sequence[Piece]) -> list[str]:
         elif runs[-1]:
             runs.append([])
     return [" ".join(run) for run in runs if run]
+
+
+def _one_of(names: Sequence[str], things: Sequence[Item]) -> str | None:
+    """Return the only dish of some, or the only one of them that is on the order."""
+    if len(names) > 1:
+        names = [*{thing.name for thing in things if thing.name} & {*names}]
+    return names[0] if len(names) == 1 else None
 
 
 def _about_nothing(pieces: Sequence[Piece]) -> bool:
