@@ -69,6 +69,14 @@ async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
         state = agent.call._conversation.call.state
         if channel == "web_voice":
             await until(lambda: is_turn(guest, 2))
+            kept = (await guest.call("get_transcript"))["lines"]
+            live = [
+                [one.text for one in guest.written if one.attributes["utterance"] == utterance]
+                for utterance in (line["utterance"] for line in kept)
+            ]
+            assert [texts[-1] for texts in live] == [line["text"] for line in kept]
+            for line, texts in zip(kept, live, strict=True):  # the user's words are guessed before
+                assert line["speaker"] == "user" or len(texts) == 1
 
     assert state.channel == channel
     assert state.customer_name == "Ada"
