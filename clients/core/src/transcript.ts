@@ -10,7 +10,7 @@ const UTTERANCE = "utterance";
 
 /** How a line is found among those that the agent has kept: by its utterance, or as the user's words of a turn. */
 interface Mark {
-  utterance?: string | undefined;
+  utterance?: string | null | undefined;
   turn?: number | undefined;
 }
 
@@ -86,7 +86,7 @@ export class Transcript {
     const rest = kept.filter((one) => one.turn >= since && !found.has(one));
     for (const line of this.lines) {
       const mark = this.#marks.get(line.id);
-      if (known.has(line.id) || mark?.turn !== undefined) continue;
+      if (known.has(line.id)) continue;
       const same = (one: EarlierLine) => !(mark?.utterance && one.utterance) && isAlike(one, line);
       const at = rest.findIndex(same);
       for (const one of at < 0 ? [] : rest.splice(at, 1)) known.set(line.id, one);
@@ -95,10 +95,7 @@ export class Transcript {
   }
 
   #mark({ id }: Line, { utterance, speaker, turn }: EarlierLine): void {
-    this.#marks.set(id, {
-      utterance: utterance ?? this.#marks.get(id)?.utterance,
-      turn: speaker === "user" ? turn : undefined,
-    });
+    this.#marks.set(id, { utterance, turn: speaker === "user" ? turn : undefined });
     if (utterance) this.#whole.add(utterance);
   }
 
