@@ -23,7 +23,7 @@ class Heard:
 
     turn: int
     text: str
-    utterance: str | None = field(default=None, compare=False)
+    utterance: str | None = field(default=None, compare=False, repr=False)
     """The utterance that the live transcriptions of these words name; None for typed words."""
 
 
@@ -40,7 +40,7 @@ class Said:
     the one given to ``Call.speak``. None for a fallback sentence."""
     about: str | None = field(default=None, compare=False)
     """The topic given to ``Call.speak``; None for a reply."""
-    utterance: str | None = field(default=None, compare=False)
+    utterance: str | None = field(default=None, compare=False, repr=False)
     """The utterance that the live transcriptions of these words name."""
 
 
