@@ -65,10 +65,12 @@ async def test_a_number_that_is_none_is_refused() -> None:
 
 def test_of_a_turn_that_is_told_again_the_last_words_count() -> None:
     lines = Lines()
-    for one in (said(1, "red", None), said(1, "Yes?"), said(1, "the red car", None)):
+    again = said(1, "the red car", None, utterance="U_2")
+    for one in (said(1, "red", None, utterance="U_1"), said(1, "Yes?"), again):
         lines.add(one)
     lines.add(said(2, " ", None))
     assert [line.text for line in lines.page(None).lines] == ["the red car", "Yes?"]
+    assert [line.utterance for line in lines.page(None).lines] == ["U_2", None]
 
 
 def test_of_many_lines_the_newest_are_kept_under_their_numbers() -> None:
