@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 from livekit.agents import NOT_GIVEN, AgentSession, FlushSentinel, ModelSettings, StopResponse
 from livekit.agents.llm import ChatChunk, ChatContext, ChatItem, ChatMessage
 from livekit.agents.llm import Tool as LivekitTool
+from livekit.agents.types import TimedString
 from livekit.agents.voice import (
     CloseEvent,
     ConversationItemAddedEvent,
@@ -23,7 +24,7 @@ from agents.handoff.livekit_workarounds import (
     History,
     event_handler,
     keep_raw_replies_out_of_traces,
-    name_in_transcriptions,
+    mark_transcriptions,
 )
 from agents.handoff.model_requests import ModelRequests
 from agents.handoff.policy import C, CallPolicy, S
@@ -263,7 +264,6 @@ class Agent(AgentBase[S, C]):
         if self._entered:
             return True
         self._handed_over = self.call.handing_over
-        name_in_transcriptions(self.call.session, self.name)
         self._queued = self.call.agent_entered(self)
         self._entered = True
         return False
@@ -316,6 +316,15 @@ class Agent(AgentBase[S, C]):
         """Synthesize the reply. Text whose synthesis fails is still shown."""
         async for frame in self.call.speech_output.speak(self, text, model_settings):
             yield frame
+
+    async def transcription_node(
+        self, text: AsyncIterable[str | TimedString], model_settings: ModelSettings
+    ) -> AsyncIterator[str | TimedString]:
+        """Pass on the words of a reply, marked as one utterance of this agent."""
+        utterance = self.call.replies.begin_utterance()
+        await mark_transcriptions(self.call.session, self.name, utterance)
+        async for piece in text:
+            yield piece
 
     # -- the model --------------------------------------------------------------------------------
 

@@ -23,6 +23,8 @@ class Heard:
 
     turn: int
     text: str
+    utterance: str | None = field(default=None, compare=False, repr=False)
+    """The utterance that the live transcriptions of these words name; None for typed words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Said:
     the one given to ``Call.speak``. None for a fallback sentence."""
     about: str | None = field(default=None, compare=False)
     """The topic given to ``Call.speak``; None for a reply."""
+    utterance: str | None = field(default=None, compare=False, repr=False)
+    """The utterance that the live transcriptions of these words name."""
 
 
 @dataclass(frozen=True, slots=True)

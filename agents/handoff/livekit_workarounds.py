@@ -13,6 +13,7 @@ from livekit.agents import NOT_GIVEN, AgentEvent, AgentSession, APIConnectOption
 from livekit.agents.llm import LLM, ChatContext, ChatMessage, FallbackAdapter, LLMStream, Tool
 from livekit.agents.metrics import AgentSessionUsage
 from livekit.agents.telemetry import gen_ai, tracer
+from livekit.agents.utils import shortuuid
 from livekit.agents.voice import SpeechHandle
 from livekit.agents.voice.agent_activity import _SpeechHandleContextVar
 from livekit.agents.voice.events import EventTypes
@@ -28,6 +29,10 @@ logger = logging.getLogger(__name__)
 
 SPEAKING_AGENT = "active_agent"
 """The attribute of a transcription in a room that names the agent whose words it holds."""
+
+UTTERANCE = "utterance"
+"""The attribute of a transcription in a room that names the utterance its words are part of: what is
+kept of it has the same name."""
 
 E = TypeVar("E")
 U = TypeVar("U")
@@ -118,16 +123,37 @@ def on_failed_start(session: AgentSession[Any], callback: Callable[[], None]) ->
         changing.add_done_callback(done)
 
 
-def name_in_transcriptions(session: AgentSession[Any], agent: str) -> None:
-    """Send an agent's name with the transcriptions of its words from now on in a room.
+def utterance_name() -> str:
+    """Return a name for a new utterance."""
+    return shortuuid("U_")
+
+
+async def mark_transcriptions(session: AgentSession[Any], agent: str, utterance: str) -> None:
+    """Send an agent's name and an utterance with the transcriptions of its words from now on in a room.
+
+    Returns once the words of the reply before have been sent: the last of them may follow its sound.
 
     livekit-agents 1.8.9 has no option for attributes of its ``lk.transcription`` streams. The
     participant's attributes are sent separately, and may arrive before or after the words.
     """
-    output = getattr(session._room_io, "_agent_tr_output", None)
+    room = session._room_io
+    if room is None:
+        return
+    if room._tr_synchronizer is not None:
+        await room._tr_synchronizer.barrier()
+    _mark(room._agent_tr_output, {SPEAKING_AGENT: agent, UTTERANCE: utterance})
+
+
+def mark_user_transcriptions(session: AgentSession[Any], utterance: str) -> None:
+    """Send an utterance with the transcriptions of the user's words from now on in a room."""
+    if session._room_io is not None:
+        _mark(session._room_io._user_tr_output, {UTTERANCE: utterance})
+
+
+def _mark(output: object, attributes: dict[str, str]) -> None:
     for stream in vars(output or object).get("_ParticipantTranscriptionOutput__outputs", ()):
         if hasattr(stream, "_additional_attributes"):
-            stream._additional_attributes = {SPEAKING_AGENT: agent}
+            stream._additional_attributes = attributes
 
 
 def start_span(

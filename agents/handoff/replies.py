@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from livekit.agents import NOT_GIVEN
 from livekit.agents import Agent as LivekitAgent
@@ -14,7 +14,11 @@ from livekit.agents.voice import SpeechHandle
 from agents.handoff.call_base import AnyCall
 from agents.handoff.carry import unanswered
 from agents.handoff.events import Said
-from agents.handoff.livekit_workarounds import add_user_message, current_speech
+from agents.handoff.livekit_workarounds import (
+    add_user_message,
+    current_speech,
+    utterance_name,
+)
 from agents.handoff.model_output import (
     PendingCalls,
     Reply,
@@ -122,6 +126,8 @@ class Replies:
         self._shown_turn = 0
         self._queued: list[tuple[str, _Basis]] = []
         self._basis_of: dict[SpeechHandle, _Basis] = {}
+        self._utterances: WeakKeyDictionary[SpeechHandle, str] = WeakKeyDictionary()
+        """The utterances under way, by the replies they are part of."""
         self._over_user: Callable[[], bool] = lambda: False
         self._over: WeakSet[SpeechHandle] = WeakSet()
         """The replies that are spoken although the user is speaking."""
@@ -243,6 +249,13 @@ class Replies:
         if (speech := current_speech()) is not None:
             self._based_on(speech, _Basis(version))
 
+    def begin_utterance(self) -> str:
+        """Return the name of the utterance that the present reply's words are part of until ``said``."""
+        utterance = utterance_name()
+        if (speech := current_speech()) is not None:
+            utterance = self._utterances.setdefault(speech, utterance)
+        return utterance
+
     def said(self, item: ChatMessage, turn: int) -> None:
         """Report an agent's words: the whole reply, or the played part of it."""
         text = item.text_content or ""
@@ -253,9 +266,9 @@ class Replies:
             self.preamble = ""
         speech = current_speech()
         basis = self._basis_of.get(speech, _NO_BASIS) if speech is not None else _NO_BASIS
-        self._call.emit(
-            Said(turn, self._call.active.name, text, item.interrupted, basis.version, basis.about)
-        )
+        utterance = self._utterances.pop(speech, None) if speech is not None else None
+        agent, cut = self._call.active.name, item.interrupted
+        self._call.emit(Said(turn, agent, text, cut, basis.version, basis.about, utterance))
 
     def _based_on(self, speech: SpeechHandle, basis: _Basis) -> None:
         if speech not in self._basis_of:

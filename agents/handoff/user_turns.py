@@ -87,7 +87,14 @@ class UserTurns:
             self._replies.speak(self._call.policy.trouble)
             return self.turn
 
-    def accept(self, text: str, number: int | None = None, *, spoken: bool = False) -> int:
+    def accept(
+        self,
+        text: str,
+        number: int | None = None,
+        *,
+        spoken: bool = False,
+        utterance: str | None = None,
+    ) -> int:
         """Accept a user message that has been redacted; see ``Call.accept_user_input``."""
         if not self._call.listening:
             return self.turn
@@ -95,7 +102,7 @@ class UserTurns:
         self.clock.accepted(spoken=spoken)
         turn = self.user_spoke(number)
         self._call.active.user_spoke()
-        self._call.emit(Heard(turn, text))
+        self._call.emit(Heard(turn, text, utterance))
         if (answer := self.own_answer(text)) is not None:
             self._replies.speak(answer)
             return turn

@@ -170,6 +170,15 @@ class TranscriptLine(Shown):
     agent: Annotated[str | None, Field(description="The agent; null for the {user}.")]
     text: str
     interrupted: Annotated[bool, Field(description="Whether the {user} interrupted it.")]
+    utterance: Annotated[
+        str | None,
+        Field(
+            description=(
+                "The attribute `utterance` of the live transcriptions of these words; null if it is"
+                " not known, as of typed words and those of an earlier agent process."
+            )
+        ),
+    ] = None
 
 
 class Transcript(Shown):

@@ -25,12 +25,14 @@ class SpokenLine:
         agent: The agent; ``None`` for the user.
         text: The words.
         interrupted: Whether the user cut them short.
+        utterance: The utterance that their live transcriptions name, if it is known.
     """
 
     turn: int
     agent: str | None
     text: str
     interrupted: bool = False
+    utterance: str | None = None
 
 
 class Lines:
@@ -55,7 +57,7 @@ class Lines:
                 known = self._lines[at]
                 if known.agent is None and known.turn <= line.turn:
                     if known.turn == line.turn:
-                        self._lines[at] = replace(known, text=line.text)
+                        self._lines[at] = replace(known, text=line.text, utterance=line.utterance)
                         return
                     break
         self._dropped += len(self._lines) == MOST_LINES
@@ -91,4 +93,5 @@ class Lines:
             agent=line.agent,
             text=text,
             interrupted=line.interrupted,
+            utterance=line.utterance,
         )

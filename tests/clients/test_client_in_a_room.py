@@ -144,7 +144,7 @@ async def test_another_device_of_the_guest_has_what_was_said_before(
 
 
 class _Halves(LLM[Any]):
-    """A model that greets, and says the second sentence of each answer when it is told to."""
+    """A model that greets, says the second sentence of an answer when it is told to, and welcomes back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -163,7 +163,11 @@ class _Halves(LLM[Any]):
 
 class _HalvesStream(LLMStream):
     async def _run(self) -> None:
-        for sentence in ("Let me look at the menu for you. ", "Today we have cola and wine."):
+        said = [item for item in self.chat_ctx.items if item.type == "message"]
+        asked = max((at for at, item in enumerate(said) if _is_of_user(item)), default=len(said))
+        answered = any(item.role == "assistant" for item in said[asked:])
+        sentences = ("Let me look at the menu for you. ", "Today we have cola and wine.")
+        for sentence in ("Welcome back.",) if answered else sentences:
             delta = ChoiceDelta(role="assistant", content=sentence)
             self._event_ch.send_nowait(ChatChunk(id="answer", delta=delta))
             if any(map(_is_of_user, self.chat_ctx.items)):
@@ -196,8 +200,8 @@ async def test_a_reply_under_way_at_a_reload_is_whole_at_its_end(
             await page.until(lambda seen: "to drink?" in texts(seen), "what was said before")
             assert texts(page.snapshot).endswith("to drink?")
             model.rest.set()
-            reply = f"what is there to drink? {first} {second}"
-            await page.until(lambda seen: texts(seen).endswith(reply), "the whole reply")
+            talk = f"{first} {second} what is there to drink? {first} {second} Welcome back."
+            await page.until(lambda seen: texts(seen) == talk, "the whole reply, once")
             assert not page.warned
 
 

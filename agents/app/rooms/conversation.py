@@ -252,7 +252,8 @@ class RoomConversation(Generic[S, C]):
     def _add_line(self, event: Heard | Said) -> None:
         """Store a line of the conversation for clients that join later."""
         agent, cut = (event.agent, event.interrupted) if isinstance(event, Said) else (None, False)
-        self.session.lines.add(SpokenLine(event.turn, agent, self._record.kept(event.text), cut))
+        text = self._record.kept(event.text)
+        self.session.lines.add(SpokenLine(event.turn, agent, text, cut, event.utterance))
 
     def _is_speaking(self) -> bool:
         call = self.call

@@ -18,6 +18,7 @@ from livekit.agents.voice import ErrorEvent, UserStateChangedEvent
 
 from agents.handoff.call_base import AnyCall
 from agents.handoff.failures import why_model_failed
+from agents.handoff.livekit_workarounds import mark_user_transcriptions, utterance_name
 from agents.handoff.replies import Replies
 from agents.handoff.speech.audio import AudioTap
 from agents.handoff.speech.speech_output import SpeechOutput
@@ -65,6 +66,8 @@ class UserSpeech:
         self._turn_end_timeout_s = TURN_END_TIMEOUT_S
         self._interruption_words = 0
         self._finals: list[str] = []
+        self._utterance: str | None = None
+        """The utterance under way; None until words of it are heard."""
         self._unclear = False
         self._broke_off = False
         """Whether ``_unclear`` is because speech-to-text broke off."""
@@ -139,6 +142,7 @@ class UserSpeech:
         self._stt_reported, self._failure_announced = True, False
         if text.strip():
             self.expects_final = self._has_interim = True
+            self._begin_utterance()
         if self._held:
             self._interim = text
         try:
@@ -175,6 +179,7 @@ class UserSpeech:
         if words:
             self._turns.clock.transcribed()
             self._may_retry, self._noise_announced = True, False
+            self._begin_utterance()
             if self._is_backchannel(words):
                 self._take_backchannel(words)
                 return ""
@@ -182,6 +187,16 @@ class UserSpeech:
             if not self._held:
                 self._start_timer()
         return words
+
+    def _begin_utterance(self) -> None:
+        # Not when the one before ends: its last transcript may not have been sent yet.
+        if self._utterance is None:
+            self._utterance = utterance_name()
+            mark_user_transcriptions(self._call.session, self._utterance)
+
+    def _end_utterance(self) -> str | None:
+        utterance, self._utterance = self._utterance, None
+        return utterance
 
     def _is_backchannel(self, words: str) -> bool:
         """Whether these words are only a sign that the user listens to the reply under way."""
@@ -195,6 +210,7 @@ class UserSpeech:
             self.tap.understood(words, secret=False)
         self._stop_timer()
         loop, turn = asyncio.get_running_loop(), self._turns.turn
+        utterance = self._end_utterance()
         latest = loop.time() + BACKCHANNEL_S
 
         def check() -> None:
@@ -203,7 +219,7 @@ class UserSpeech:
                 return  # the user has said more
             if not self._turns.speeches and not self.speaking:
                 self._stop_timer()
-                self._turns.accept(words, spoken=True)
+                self._turns.accept(words, spoken=True, utterance=utterance)
             elif loop.time() < latest:
                 self._backchannel_timer = loop.call_later(_REPLY_END_S, check)
 
@@ -260,6 +276,7 @@ class UserSpeech:
     def _ask_again(self) -> None:
         broke_off, self._unclear, self._broke_off = self._broke_off, False, False
         self._finals.clear()
+        self._end_utterance()
         self._forget_audio()
         self._stop_timer()
         if broke_off and self._asked_for_failure:
@@ -399,10 +416,11 @@ class UserSpeech:
         self._stop_timer()
         words, self._finals = " ".join(self._finals), []
         secret, self._secret = self._secret, False
+        utterance = self._end_utterance()
         if words:
             if self.tap is not None:
                 self.tap.understood(words, secret=secret)
-            self._turns.accept(words, spoken=True)
+            self._turns.accept(words, spoken=True, utterance=utterance)
 
     def _forget_audio(self) -> None:
         if self.tap is not None:

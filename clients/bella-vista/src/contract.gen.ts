@@ -989,6 +989,10 @@ export interface TranscriptLine {
    * Whether the guest interrupted it.
    */
   interrupted: boolean;
+  /**
+   * The attribute `utterance` of the live transcriptions of these words; null if it is not known, as of typed words and those of an earlier agent process.
+   */
+  utterance: string | null;
 }
 /**
  * The request was carried out.

@@ -173,7 +173,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
       });
       const turn = asNumber(reply.turn);
       this.#newestTurn = Math.max(this.#newestTurn, turn);
-      this.#transcript.accepted(key);
+      this.#transcript.accepted(key, turn);
       if (this.#turn?.yours && this.#turn.turn < turn) this.#turn = { ...this.#turn, yours: false };
       if (this.#link.phase === "ended") this.#link.meet(); // these words have started another call
       return { turn };
@@ -449,9 +449,13 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     if (!over) this.#ended = null;
     if (id !== this.#store.id) {
       this.#missed = false; // what an earlier call has missed is not told
+      this.#transcript.recounted();
       this.#newestTurn = this.#since = this.#hello.turn;
+    } else if (this.#hello.turn < this.#newestTurn) {
+      this.#transcript.recounted();
+      this.#newestTurn = this.#hello.turn;
+      this.#since = 0;
     }
-    this.#since = Math.min(this.#since, this.#hello.turn);
     this.#endedWhileMeeting = false;
     this.#store.open(id, version, view as S);
     this.#noteUnknown();
@@ -462,7 +466,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
         this.#restored = this.#restore(this.#since);
       } else if (this.#missed) {
         this.#partly = true;
-        this.#restored = this.#restored.then(() => this.#fill(false));
+        this.#restored = this.#restored.then(() => this.#fill());
       }
     }
     return over ? "ended" : "met";
@@ -474,7 +478,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     try {
       for (let before: number | undefined; ; ) {
         const { lines, earlier } = await this.#said(before === undefined ? {} : { before });
-        if (before === undefined) transcript.restore(lines, turn);
+        if (before === undefined) transcript.put(lines, turn);
         else transcript.precede(lines);
         this.#update();
         before = lines[0]?.number;
@@ -489,13 +493,13 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
 
   /** Words may be missed from now on. */
   #lost(): void {
-    this.#transcript.lost(this.#missed);
+    this.#transcript.lost();
     if (!this.#missed) this.#since = this.#newestTurn;
     this.#missed = true;
   }
 
-  /** Read again what was said, and put in what was missed; once more `atEnd` of the reply that is under way. */
-  async #fill(atEnd: boolean): Promise<void> {
+  /** Read again what was said, and put in what was missed; once more at the end of the reply that is under way. */
+  async #fill(): Promise<void> {
     if (this.#restored === null) return; // the next agent tells all
     const told: EarlierLine[] = [];
     try {
@@ -506,7 +510,11 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
         if (!earlier || before === undefined || told.length >= MOST_LINES) break;
         if (Number(lines[0]?.turn) < this.#since) break;
       }
-      this.#transcript.fill(told, this.#since, atEnd);
+      const since = this.#since;
+      this.#transcript.put(
+        told.filter((line) => line.turn >= since),
+        since,
+      );
       this.#missed = false;
       this.#update();
     } catch (error) {
@@ -564,7 +572,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     this.#transcript.silent();
     if (this.#partly) {
       this.#partly = false;
-      void this.#restored?.then(() => this.#fill(true));
+      void this.#restored?.then(() => this.#fill());
     }
     void this.#catchUp(version);
   }
@@ -576,6 +584,7 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
       ...(code ? { resumeCode: code } : {}),
     };
     this.#turn = null;
+    this.#transcript.recounted();
     if (this.#link.phase === "meeting") this.#endedWhileMeeting = true;
     this.#link.end();
   }

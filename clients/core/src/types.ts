@@ -76,6 +76,8 @@ export interface EarlierLine {
   agent: string | null;
   text: string;
   interrupted: boolean;
+  /** The attribute `utterance` of the live pieces of these words; an older agent does not tell it. */
+  utterance?: string | null;
 }
 
 /** The reply to `hello`; a newer server may send more. */

@@ -991,7 +991,10 @@ describe("a call that is recorded", () => {
   });
 });
 
-describe("what was said before", () => {
+describe.each([
+  ["an agent that names utterances", true],
+  ["an older agent", false],
+])("what was said before, by %s", (_, named) => {
   /** Lines by turns: the agent's, or the user's after a ">". */
   const told = (...turns: string[][]): EarlierLine[] =>
     turns
@@ -1003,7 +1006,24 @@ describe("what was said before", () => {
         agent: text.startsWith(">") ? null : "greeter",
         text: text.replace(/^>/, ""),
         interrupted: false,
+        // Typed words have none.
+        ...(named ? { utterance: text.startsWith(">") ? null : `U${turn}:${text}` } : {}),
       }));
+
+  /** An agent's live words: a part of a line that it keeps, or others. */
+  const speak = (
+    room: BasketRoom,
+    text: string,
+    kept: readonly EarlierLine[],
+    segmentId = text,
+  ) => {
+    const line = kept.find((one) => one.speaker === "agent" && one.text.includes(text));
+    const utterance = line?.utterance ?? `U:${text}`;
+    const attributes: Record<string, string> = named ? { utterance } : {};
+    room.transcribe({ segmentId, text: text.slice(0, 4), final: false, attributes });
+    room.transcribe({ segmentId, text, attributes });
+    room.transcribe({ segmentId, text, attributes }); // pieces may come twice
+  };
 
   /** A client that comes back to a call; `meanwhile` happens before it has what was said. */
   async function back(earlier: EarlierLine[], meanwhile: (room: BasketRoom) => void = () => {}) {
@@ -1090,31 +1110,25 @@ describe("what was said before", () => {
   const LAST = SAID.map((line) => line.text);
 
   test.each<[string, string[], string[], string[]]>([
-    ["all of it", ["Two pizzas.", "And to drink?", "We have cola."], [], []],
-    ["the end of it", ["And to drink?", "We have  cola."], [], []],
-    ["the end of it, and more", ["We have cola.", "Or wine."], [], ["Or wine."]],
-    ["the beginning of the last words, the rest follows", ["We have"], ["cola."], []],
-    ["nothing yet, the last words follow", [], ["We have", "cola.", "Or wine."], ["Or wine."]],
-    ["other words", ["And to drink?", "Or wine."], [], ["And to drink?", "Or wine."]],
+    ["the last words", ["We have cola."], [], []],
+    ["the last words, and more", ["We have cola.", "Or wine."], [], ["Or wine."]],
+    ["all of it", ["Two pizzas. And to drink?", "We have cola."], [], []],
+    ["nothing yet, the last words follow", [], ["We have cola.", "Or wine."], ["Or wine."]],
+    ["other words", ["Or beer?", "Or wine."], [], ["Or beer?", "Or wine."]],
     ["other words with the same end", ["Well: We have cola."], [], ["Well: We have cola."]],
-    ["other words afterwards", [], ["Or wine.", "We have cola."], ["Or wine.", "We have cola."]],
+    ["other words afterwards", [], ["Or wine.", "Or beer."], ["Or wine.", "Or beer."]],
   ])("words that came meanwhile stand once: %s", async (_, before, after, more) => {
-    const say = (room: BasketRoom, texts: string[], segment: string) => {
-      for (const [number, text] of texts.entries()) {
-        const segmentId = `${segment}${number}`;
-        room.transcribe({ segmentId, text: text.slice(0, 4), final: false });
-        room.transcribe({ segmentId, text });
-        room.transcribe({ segmentId, text }); // pieces may come twice
-      }
+    const say = (room: BasketRoom, texts: string[]) => {
+      for (const text of texts) speak(room, text, SAID);
     };
-    const { room, texts } = await back(SAID, (room) => say(room, before, "B"));
-    say(room, after, "A");
+    const { room, texts } = await back(SAID, (room) => say(room, before));
+    say(room, after);
     expect(texts()).toEqual([...LAST, ...more]);
   });
 
   test("the same words of an earlier turn stand where they were said, and again", async () => {
     const greeted = told(["Anything else?"], [">no"]);
-    const { texts } = await back(greeted, (room) => room.transcribe({ text: "Anything else?" }));
+    const { texts } = await back(greeted, (room) => speak(room, "Anything else?", []));
     expect(texts()).toEqual(["Anything else?", "no", "Anything else?"]);
   });
 
@@ -1124,37 +1138,30 @@ describe("what was said before", () => {
   ];
 
   test.each<[string, string[], string[], EarlierLine[], string[]]>([
-    ["its rest came", ["And to drink?", "We have cola."], [], REPLY, ["Two pizzas."]],
-    [
-      "the end of its rest comes late",
-      ["And to drink?"],
-      ["We have cola."],
-      REPLY,
-      ["Two pizzas."],
-    ],
-    ["none of it came", [], [], REPLY, ["Two pizzas. And to drink?", "We have cola."]],
-    ["none of it came yet", [], ["We have cola."], REPLY, ["Two pizzas. And to drink?"]],
-    ["all of it came", ["Two pizzas.", "And to drink?", "We have cola."], [], REPLY, []],
-    ["other words came", ["One moment."], [], REPLY, []],
-    ["the agent has kept nothing of it", ["And to drink?"], [], USER, []],
+    ["its rest came", ["We have cola."], [], REPLY, []],
+    ["its end came", ["Two pizzas. And to drink?"], [], REPLY, []],
+    ["none of it came", [], [], REPLY, []],
+    ["none of it came yet", [], ["We have cola."], REPLY, []],
+    ["all of it came", ["Two pizzas. And to drink?", "We have cola."], [], REPLY, []],
+    ["the agent has kept nothing of it", ["One moment."], [], USER, ["One moment."]],
   ])(
     "a reply that was under way is whole at its end: %s",
-    async (_, before, after, kept, missed) => {
+    async (_, before, after, kept, other) => {
       const { room, session, texts } = await back(USER);
-      for (const text of before) room.transcribe({ segmentId: text, text });
+      for (const text of before) speak(room, text, REPLY);
       room.earlier = kept;
       room.yourTurn();
       await pass();
-      for (const text of after) room.transcribe({ segmentId: text, text });
-      const reply = [...missed, ...before, ...after];
-      expect(texts()).toEqual(["two pizzas", ...reply]);
+      for (const text of after) speak(room, text, REPLY);
+      const reply = [...kept.map((line) => line.text), ...other];
+      expect(texts()).toEqual(reply);
       expect(room.calls.filter((call) => call.method === "get_transcript")).toHaveLength(2);
 
       room.yourTurn(); // from now on all words come here
       await session.say("no");
-      room.transcribe({ segmentId: "S", text: "We have cola." });
+      speak(room, "We have cola.", [], "S");
       await pass();
-      expect(texts()).toEqual(["two pizzas", ...reply, "no", "We have cola."]);
+      expect(texts()).toEqual([...reply, "no", "We have cola."]);
       expect(room.calls.filter((call) => call.method === "get_transcript")).toHaveLength(2);
     },
   );
@@ -1162,7 +1169,7 @@ describe("what was said before", () => {
   test("a turn that is told before what was said is there is not missed", async () => {
     const { texts } = await back(USER, (room) => {
       if (room.earlier === REPLY) return;
-      room.transcribe({ segmentId: "S", text: "We have cola." });
+      speak(room, "We have cola.", REPLY);
       room.earlier = REPLY;
       room.yourTurn();
     });
@@ -1194,9 +1201,10 @@ describe("what was said before", () => {
     const { room, session, look, texts } = await back([]);
     for (const [number, text] of heard.entries()) {
       if (text.startsWith(">")) await session.say(text.slice(1));
-      else room.transcribe({ segmentId: `H${number}`, text });
+      else speak(room, text, [...said, ...MISSED], `H${number}`);
     }
     room.earlier = said;
+    room.turn = said.at(-1)?.turn ?? 0;
     room.connection("reconnecting");
     await meanwhile(room, session);
     room.connection("connected");
@@ -1212,8 +1220,7 @@ describe("what was said before", () => {
     [
       "the last line",
       [
-        "Welcome.",
-        "What may I bring you?",
+        "Welcome. What may I bring you?",
         ">two pizzas",
         "Two pizzas. And to drink?",
         ">cola",
@@ -1237,7 +1244,7 @@ describe("what was said before", () => {
     const { room, texts, asked } = await lost(heard, MISSED, (room) => {
       room.onRequest = (method) => {
         if (method !== "get_transcript") return;
-        for (const text of live) room.transcribe({ segmentId: text, text });
+        for (const text of live) speak(room, text, MISSED);
       };
     });
     const newer = live.includes("We close at ten.") ? live : [];
@@ -1274,22 +1281,18 @@ describe("what was said before", () => {
 
   test("pieces of a missed reply that still come are not shown again", async () => {
     const { room, texts } = await lost(["Welcome. What may I bring you?"], MISSED);
-    room.transcribe({ segmentId: "S1", text: "Anything", final: false });
-    room.transcribe({ segmentId: "S1", text: "Anything else?" });
-    room.transcribe({ segmentId: "S2", text: "Or a dessert?" });
+    speak(room, "Anything else?", MISSED);
+    speak(room, "Or a dessert?", MISSED);
     expect(texts()).toEqual([...MISSED.map((line) => line.text), "Or a dessert?"]);
   });
 
   test("a reply that is under way when the connection is back is whole at its end", async () => {
     const heard = ["Welcome. What may I bring you?", ">two pizzas", "Two"];
     const { room, texts } = await lost(heard, MISSED.slice(0, 2));
-    room.transcribe({ segmentId: "S", text: "drink?" });
     room.earlier = MISSED.slice(0, 3);
     room.yourTurn();
     await pass();
-    expect(texts().join(" ")).toBe(
-      "Welcome. What may I bring you? two pizzas Two pizzas. And to drink?",
-    );
+    expect(texts()).toEqual(MISSED.slice(0, 3).map((line) => line.text));
   });
 
   test("words typed during a loss stand after what was missed, and once", async () => {
@@ -1304,7 +1307,7 @@ describe("what was said before", () => {
 
   test("words of which the answer was lost stand where they were heard", async () => {
     const { room, session, texts } = await back([]);
-    room.transcribe({ segmentId: "H", text: "Welcome. What may I bring you?" });
+    speak(room, "Welcome. What may I bring you?", MISSED);
     room.onReply = () => {
       room.earlier = MISSED;
       room.connection("reconnecting");
@@ -1396,7 +1399,11 @@ describe("what was said before", () => {
       told([], [], ["Are you there?"], [">cola"]),
     ];
     const after = (lines: EarlierLine[]) =>
-      lines.map((line) => ({ ...line, turn: 1, number: line.number + GREETED.length }));
+      lines.map((line) => ({
+        ...line,
+        turn: line.speaker === "user" ? 2 : 1,
+        number: line.number + GREETED.length,
+      }));
     room.earlier = [...GREETED, ...after(said)];
     room.onRequest = async (method) => {
       if (method === "say") await new Promise((resolve) => setTimeout(resolve, 100));
@@ -1420,7 +1427,11 @@ describe("what was said before", () => {
     room.connection("reconnecting");
     room.onRequest = () => {};
     const later = told(["Are you there?"], [">cola", "One cola."]);
-    const kept = later.map((line) => ({ ...line, turn: line.turn + 1, number: line.number + 3 }));
+    const kept = later.map((line) => ({
+      ...line,
+      turn: line.turn + 1,
+      number: line.number + 3,
+    }));
     room.earlier = [...GREETED, ...kept];
     room.connection("connected");
     await pass(1_000);
@@ -1430,9 +1441,16 @@ describe("what was said before", () => {
   test("typed words that the agent keeps in another form stand once at the end of a turn", async () => {
     const { room, session, texts } = await back(GREETED);
     await session.say("4242 4242");
-    room.transcribe({ text: "I take no card numbers." });
+    speak(room, "I take no card numbers.", []);
     const kept = { ...GREETED[1], turn: 2, number: 3, text: "[card]" } as EarlierLine;
-    const reply = { ...GREETED[0], turn: 2, number: 4, text: "I take no card numbers." };
+    const utterance = named ? { utterance: "U:I take no card numbers." } : {};
+    const reply = {
+      ...GREETED[0],
+      turn: 2,
+      number: 4,
+      text: "I take no card numbers.",
+      ...utterance,
+    };
     room.earlier = [...GREETED, kept, reply as EarlierLine];
     room.yourTurn();
     await pass();
@@ -1450,7 +1468,7 @@ describe("what was said before", () => {
   test("a late piece of a line that was completed does not shorten it", async () => {
     const heard = ["Welcome. What may I bring you?", ">two pizzas", "Two"];
     const { room, texts } = await lost(heard, MISSED.slice(0, 3));
-    room.transcribe({ segmentId: "H2", text: "Two pizzas." });
+    speak(room, "Two pizzas.", MISSED, "H2");
     expect(texts()[2]).toBe("Two pizzas. And to drink?");
   });
 
@@ -1465,7 +1483,7 @@ describe("what was said before", () => {
     };
     const { look } = await joined(room);
     await pass();
-    room.transcribe({ segmentId: "S1", text: "Hello." });
+    speak(room, "Hello.", told(["Hello."]));
     room.connection("disconnected");
     room.connection("reconnecting");
     await pass(60_000);
@@ -1473,10 +1491,152 @@ describe("what was said before", () => {
     room.earlier = said;
     room.onRequest = (method) => {
       if (method !== "get_transcript") return;
-      room.transcribe({ segmentId: "S3", text: "What may I bring you?" });
+      speak(room, "What may I bring you?", said);
     };
     room.connection("connected");
     await pass(1_000);
     expect(look().lines.map((line) => line.text)).toEqual(said.map((line) => line.text));
+  });
+});
+
+describe("utterances", () => {
+  /** A line as the agent keeps it: the user's after a ">". */
+  const line = (
+    number: number,
+    turn: number,
+    text: string,
+    more: Partial<EarlierLine> = {},
+  ): EarlierLine => ({
+    number,
+    turn,
+    speaker: text.startsWith(">") ? "user" : "agent",
+    agent: text.startsWith(">") ? null : "greeter",
+    text: text.replace(/^>/, ""),
+    interrupted: false,
+    utterance: null,
+    ...more,
+  });
+
+  const piece = (utterance: string, text: string, segmentId = text, final = true) => ({
+    segmentId,
+    text,
+    final,
+    attributes: { utterance },
+  });
+
+  /** A client that has the connection back after a loss, with what the agent has kept. */
+  async function back(room: BasketRoom, kept: EarlierLine[], turn = 0) {
+    room.connection("reconnecting");
+    room.earlier = kept;
+    room.turn = turn;
+    room.connection("connected");
+    await pass(300);
+  }
+
+  async function met() {
+    const room = basketRoom();
+    room.earlier = [];
+    const { session, look } = await joined(room);
+    await pass();
+    return { room, session, look, texts: () => look().lines.map(({ text }) => text) };
+  }
+
+  test("equal words are told apart", async () => {
+    const { room, look } = await met();
+    room.transcribe(piece("U2", "Yes."));
+    room.onRequest = (method) => {
+      if (method === "get_transcript") room.transcribe(piece("U4", "Yes.", "S4", false));
+    };
+    await back(room, [
+      line(0, 0, "Yes.", { utterance: "U1" }),
+      line(1, 0, "Yes.", { utterance: "U2" }),
+      line(2, 0, "Yes.", { utterance: "U3" }),
+    ]);
+    room.transcribe(piece("U3", "Yes.", "S3"));
+    expect(look().lines.map(({ id }) => id)).toEqual(["earlier:0", "Yes.", "earlier:2", "S4"]);
+  });
+
+  test("what the user says in several segments is one line once it is kept", async () => {
+    const { room, look } = await met();
+    room.transcribe({ ...piece("U1", "two"), from: "user" });
+    room.transcribe({ ...piece("U1", "pizzas"), from: "user" });
+    room.transcribe(piece("U2", "Two pizzas.", "S", false));
+    const said = line(0, 1, ">two pizzas", { utterance: "U1" });
+    await back(room, [said], 1);
+    expect(look().lines).toMatchObject([{ id: "two", text: "two pizzas" }, { id: "S" }]);
+    room.transcribe({ ...piece("U1", "pizzas"), from: "user" });
+    expect(look().lines).toHaveLength(2);
+  });
+
+  test("of words that are cut short what was heard stands there, in the agent's form", async () => {
+    const { room, session, look } = await met();
+    room.transcribe(piece("U1", "Your card is 4242, and we have", "S", false));
+    await session.say("stop");
+    const cut = line(1, 1, "Your card is [card],", { utterance: "U1", interrupted: true });
+    await back(room, [line(0, 1, ">stop"), cut, line(2, 1, "Yes?", { utterance: "U2" })], 1);
+    room.transcribe(piece("U1", "Your card is 4242, and we have it", "S"));
+    expect(look().lines).toMatchObject([
+      { id: "S", text: "Your card is [card],", interrupted: true, final: true },
+      { text: "stop" },
+      { text: "Yes?" },
+    ]);
+  });
+
+  test("a page that is loaded during an utterance has it once, and whole", async () => {
+    const { room, texts } = await met();
+    room.transcribe(piece("U1", "to drink?", "S", false));
+    expect(texts()).toEqual(["to drink?"]);
+    room.earlier = [line(0, 0, "Two pizzas. And to drink?", { utterance: "U1" })];
+    room.yourTurn();
+    await pass();
+    room.transcribe(piece("U1", "to drink?", "S"));
+    expect(texts()).toEqual(["Two pizzas. And to drink?"]);
+  });
+
+  test("another process, which knows no utterances of the first, takes nothing away", async () => {
+    const { room, session, texts } = await met();
+    room.transcribe(piece("U1", "Hello."));
+    await session.say("yes");
+    room.transcribe(piece("U2", "One mom", "S", false));
+    room.join();
+    const stored = [line(0, 0, "Hello."), line(1, 1, ">yes")];
+    await back(room, [...stored, line(2, 1, "Yes?", { utterance: "V1" })], 1);
+    expect(texts()).toEqual(["Hello.", "yes", "One mom", "Yes?"]);
+    room.transcribe(piece("V1", "Yes?"));
+    await session.say("yes");
+    await back(room, [line(2, 1, "Yes?", { utterance: "V1" }), line(3, 2, ">yes")], 2);
+    expect(texts()).toEqual(["Hello.", "yes", "One mom", "Yes?", "yes"]);
+  });
+
+  test("words of the same turn of an agent that counts from the start are others", async () => {
+    const { room, session, texts } = await met();
+    await session.say("two pizzas");
+    await session.say("and a cola");
+    await back(room, [line(0, 0, "Welcome back."), line(1, 1, ">a salad")], 1);
+    expect(texts()).toEqual(["two pizzas", "and a cola", "Welcome back.", "a salad"]);
+  });
+
+  test("words of the same turn of another call are others", async () => {
+    const { room, session, texts } = await met();
+    await session.say("two pizzas");
+    room.endCall("agent_ended");
+    expect(await session.say("one more thing")).toEqual({ turn: 1 });
+    await pass();
+    await back(room, [line(0, 1, ">one more thing"), line(1, 1, "Yes?")], 1);
+    expect(texts()).toEqual(["two pizzas", "one more thing", "Yes?"]);
+  });
+
+  test("typed words that the agent has kept before it answers stand once", async () => {
+    const { room, session, texts } = await met();
+    room.onReply = () => {
+      room.onReply = () => {};
+      throw new CallError(1502);
+    };
+    void session.say("4242 4242");
+    await pass();
+    await back(room, [line(0, 1, ">[card]"), line(1, 1, "Thank you.", { utterance: "U1" })], 1);
+    await pass(1_000);
+    expect(room.heard).toEqual(["4242 4242"]);
+    expect(texts()).toEqual(["4242 4242", "Thank you."]);
   });
 });

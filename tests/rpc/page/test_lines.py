@@ -27,16 +27,18 @@ async def test_the_lines_of_a_call_are_told_oldest_first() -> None:
     assert await transcript(page) == {"lines": [], "earlier": False}
 
     page.session.lines.add(said(0, "Which car?"))
-    page.session.lines.add(said(1, "The red one.", None))
-    page.session.lines.add(said(1, "Its brakes are", interrupted=True))
+    page.session.lines.add(said(1, "The red one.", None, utterance="U_1"))
+    page.session.lines.add(said(1, "Its brakes are", interrupted=True, utterance="U_2"))
 
-    of = {"speaker": "agent", "agent": "reception", "interrupted": False}
+    of = {"speaker": "agent", "agent": "reception", "interrupted": False, "utterance": None}
     assert await transcript(page) == {
         "lines": [
             {"number": 0, "turn": 0, "text": "Which car?"} | of,
             {"number": 1, "turn": 1, "text": "The red one."}
-            | {"speaker": "user", "agent": None, "interrupted": False},
-            {"number": 2, "turn": 1, "text": "Its brakes are"} | of | {"interrupted": True},
+            | {"speaker": "user", "agent": None, "interrupted": False, "utterance": "U_1"},
+            {"number": 2, "turn": 1, "text": "Its brakes are"}
+            | of
+            | {"interrupted": True, "utterance": "U_2"},
         ],
         "earlier": False,
     }
@@ -63,10 +65,12 @@ async def test_a_number_that_is_none_is_refused() -> None:
 
 def test_of_a_turn_that_is_told_again_the_last_words_count() -> None:
     lines = Lines()
-    for one in (said(1, "red", None), said(1, "Yes?"), said(1, "the red car", None)):
+    again = said(1, "the red car", None, utterance="U_2")
+    for one in (said(1, "red", None, utterance="U_1"), said(1, "Yes?"), again):
         lines.add(one)
     lines.add(said(2, " ", None))
     assert [line.text for line in lines.page(None).lines] == ["the red car", "Yes?"]
+    assert [line.utterance for line in lines.page(None).lines] == ["U_2", None]
 
 
 def test_of_many_lines_the_newest_are_kept_under_their_numbers() -> None:

@@ -44,6 +44,11 @@ async def test_a_page_that_is_loaded_again_reads_what_was_said(
             # Word for word what was written in the room, the guest's own words apart.
             told = " ".join(text for who, text in before if who != "user")
             assert told.split() == " ".join(client.said).split()
+            # Each of the agents' lines names the utterance that its words named in the room.
+            live = {one.attributes["utterance"]: one.text for one in client.written}
+            kept = (await ada.call("get_transcript"))["lines"]
+            assert {line["utterance"]: line["text"] for line in kept if line["agent"]} == live
+            assert [line["utterance"] for line in kept if not line["agent"]] == [None, None]
 
         async with livekit.joined(room_name, identity) as client:
             await client.hello()

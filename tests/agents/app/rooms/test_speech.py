@@ -69,6 +69,14 @@ async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
         state = agent.call._conversation.call.state
         if channel == "web_voice":
             await until(lambda: is_turn(guest, 2))
+            kept = (await guest.call("get_transcript"))["lines"]
+            live = [
+                [one.text for one in guest.written if one.attributes["utterance"] == utterance]
+                for utterance in (line["utterance"] for line in kept)
+            ]
+            assert [texts[-1] for texts in live] == [line["text"] for line in kept]
+            for line, texts in zip(kept, live, strict=True):  # the user's words are guessed before
+                assert line["speaker"] == "user" or len(texts) == 1
 
     assert state.channel == channel
     assert state.customer_name == "Ada"
@@ -80,6 +88,57 @@ async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
     assert [*dict.fromkeys(named)] == ["greeter", "order_taker"]
     if channel == "phone":
         assert guest.calls == []
+
+
+async def test_words_shown_instead_of_spoken_name_their_own_utterance(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+) -> None:
+    voice = ToneTTS()
+    voice.broken = True  # a moment of silence is played, and the words follow it
+    house = changed(media=Media(lambda: speech(voice)))
+    async with (
+        livekit.joined(room_name) as guest,
+        speaking(guest.room),
+        calls.agent(room_name, house=house) as agent,
+    ):
+        await until(partial(answered, agent, 0), what="the greeting")
+        assert agent.call._conversation is not None
+        call = agent.call._conversation.call
+        for text in ("Yes.", "Yes.", "It is.") * 3:
+            call.speak(text)
+        await until(lambda: guest.said[-1:] == ["It is."] and len(guest.said) > 9)
+        await until(partial(answered, agent, 0))
+        kept = (await guest.call("get_transcript"))["lines"]
+
+    live = [(one.attributes["utterance"], one.text) for one in guest.written]
+    assert [(line["utterance"], line["text"]) for line in kept] == live
+    assert len({utterance for utterance, _ in live}) == len(kept)
+
+
+async def test_a_reply_that_is_cut_short_is_kept_as_the_utterance_that_was_heard(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+) -> None:
+    house = changed(media=Media(lambda: speech(ToneTTS(character_s=0.05))))
+    words = "We have " + ", ".join(f"pizza {number}" for number in range(40))
+    async with (
+        livekit.joined(room_name) as guest,
+        speaking(guest.room) as ada,
+        calls.agent(room_name, house=house) as agent,
+    ):
+        await until(partial(answered, agent, 0), what="the greeting")
+        assert agent.call._conversation is not None
+        heard_s = ada.heard_s
+        agent.call._conversation.call.speak(words)
+        await until(lambda: ada.heard_s > heard_s + 1)
+        await guest.call("say", {"text": "stop"})
+        await until(partial(answered, agent, 1), what="the answer")
+        kept = (await guest.call("get_transcript"))["lines"]
+
+    (cut,) = (line for line in kept if line["interrupted"])
+    (live,) = (one for one in guest.written if one.attributes["utterance"] == cut["utterance"])
+    assert 0 < len(cut["text"]) < len(words) / 2
+    assert words.startswith(cut["text"])
+    assert words.startswith(live.text)
 
 
 async def test_the_turn_detector_judges_turns_without_a_key(

@@ -70,6 +70,37 @@ async def test_speech_with_pauses_is_one_turn() -> None:
     assert model.requests[1].texts[-1] == ("user", "Two nights please")
 
 
+async def test_each_spoken_turn_is_one_utterance_and_its_transcriptions_name_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    marked: list[str] = []
+    monkeypatch.setattr(
+        user_speech, "mark_user_transcriptions", lambda session, utterance: marked.append(utterance)
+    )
+    model = ScriptedLLM([says("Good evening."), *[says("Yes?")] * 4])
+
+    async with SpokenConversation(hotel(), model) as talk:
+        for _ in range(2):
+            talk.expects_words()
+            talk.stt.begins("Two")
+            talk.stt.finishes("Two nights", "please")
+            await talk.counted(len(of(talk, Heard)) + 1)
+            await talk.answered()
+        talk.stt.begins()
+        talk.stt.is_unclear("A room")  # it is dropped
+        await so(talk, lambda: len(of(talk, Said)) == 4)
+        await talk.answered()
+        await talk.user_says("A view")
+        talk.call.user_said("typed")
+        await talk.answered()
+
+    heard = [event.utterance for event in of(talk, Heard)]
+    assert heard == [marked[0], marked[1], marked[3], None]
+    assert len({*marked}) == len(marked) == 4
+    said = [event.utterance for event in of(talk, Said)]
+    assert len({*said} - {None}) == len(said)
+
+
 async def test_a_final_transcript_that_comes_twice_is_taken_once() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 
