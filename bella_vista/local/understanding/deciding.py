@@ -453,8 +453,11 @@ class Deciding:
         for told in (*decided.lost, *_of_others(decided, words)):
             decided.questions.append(Question("unclear", {"words": told}))
         named = _named(decided.reading) if decided.reading is not None else set()
+        steps = decided.reading.steps if decided.reading is not None else ()
+        groups = {step.first: step.edge.end - 1 for step in steps if step.edge.does == "group"}
         for run in _runs(decided.passed):
             first, last = run[0].place, run[-1].place
+            last = groups.get(last + 1, last)  # "green sauce", of sauces that there are
             told = " ".join(words.tokens[at].word for at in range(first, last + 1))
             if _declined(words, first, last) or _is_corrected(decided, last):
                 continue

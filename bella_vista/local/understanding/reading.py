@@ -279,7 +279,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 kind, after = act.value
                 passed.append(Passed(act.first, kind))
                 whole = named is None or named.whole
-                beside = 0 <= act.first - ends <= (0 if whole else 1) and kind in _STRANGE
+                most = 0 if whole or act.first in joins else 1
+                beside = 0 <= act.first - ends <= most and kind in _STRANGE
                 headless = now.head is None and not now.ref and named is not None
                 if (
                     beside

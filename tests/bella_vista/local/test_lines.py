@@ -22,6 +22,7 @@ from state.menu import Menu, load_menu
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
+KEYS = frozenset("say after order expects does either asks answers intents unheard".split())
 AFTERNOON = datetime(2026, 11, 20, 15, 0)  # noqa: DTZ001 - set into each house's own zone
 
 
@@ -39,6 +40,7 @@ def spoken_lines() -> Iterator[Any]:
     for path in sorted((HERE / "lines").glob("*.yaml")):
         for part in yaml.safe_load_all(path.read_text("utf-8")):
             for line in part["lines"]:
+                assert KEYS.issuperset(line), f"{path}: {line}"
                 yield pytest.param(
                     part["menu"], line, id=f"{Path(part['menu']).stem}-{line['say']}"
                 )
@@ -116,6 +118,7 @@ def test_a_line_means_what_the_guest_means(name: str, line: Any) -> None:
     elif line["asks"] != "any":
         assert line["asks"] in codes
     assert set(line.get("intents", [])) <= set(result.intents)
+    assert line.get("unheard", list(result.not_understood)) == list(result.not_understood)
     if "any" not in (line.get("does"), line.get("asks"), line.get("answers")):
         shown = as_json(result)
         assert (shown["question"] is None) == (question is None)
