@@ -24,7 +24,7 @@ from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE,
 from bella_vista.local.understanding.reading import Option, Said, deal_sizes
 from bella_vista.local.understanding.removing import remove
 from bella_vista.local.understanding.shares import counts_lines, one_of_counted, some_of, the_one
-from bella_vista.local.understanding.targets import targets
+from bella_vista.local.understanding.targets import sized, targets
 from bella_vista.local.understanding.waiting import (
     left,
     meant_line,
@@ -268,6 +268,8 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
             instead_of(out, said)
     elif said.verb == "remove" or said.denied:
         remove(out, said, following)
+    elif said.verb in ("", "change") and _told_by_choice(out, said):
+        pass
     elif said.verb in ("change", "swap") or said.become is not None:
         change(out, said, following)
     elif said.more and said.ref in _SUCH:
@@ -278,21 +280,23 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         name_dish(out, said, following)
     elif said.ref:
         pointed(out, said)
-    elif _told_by_choice(out, said):
-        pass
     else:
         fragment(out, said)
 
 
 def _told_by_choice(out: Outcome, said: Said) -> bool:
-    """Say of the one line that has a choice how it is to be: "the tofu one mild, the chicken hot"."""
-    tells = said.definite and said.options and not (said.count or said.on or out.items)
-    rest = said.size is not None or len(said.options) > 1
-    if not tells or not rest or any(one.no or one.amount or one.half for one in said.options):
+    """Say of the one line that has a size or a choice how it is to be: "the tofu one mild, the chicken hot"."""
+    about = said.head or said.ref or said.become or said.count or out.items
+    if about or not (said.definite and said.options):
         return False
-    return len(out.made_with(out.there, said.options[:1])) == 1 and the_one(
-        out, replace(said, article=False)
-    )
+    first = said.options[0]
+    if said.size_first and said.size is not None:
+        having = sized(out, out.there, said.size.words)  # "the double on a gluten free bun"
+    elif said.on or first.no or first.amount or first.half:
+        return False
+    else:
+        having = out.made_with(out.there, [first]) if said.size or said.options[1:] else []
+    return len(having) == 1 and the_one(out, replace(said, article=False))
 
 
 def _of_having(out: Outcome, said: Said) -> Said:

@@ -330,10 +330,13 @@ def _on_order(out: Outcome, said: Said) -> bool:
         return False
     one_more = said.ref == "one" and number is not None and (item.quantity or 1) <= number
     one_more = one_more and item is not source  # "two on white and one on rye", of three
-    other_size = said.size and said.article and not said.options and item.size
+    other_size = bool(said.size and said.article and not said.options and item.size)
     if other_size and item in out.touched and not out.items:
         out.change(item, said)  # "the soup instead of the salad. Also a cup"
         return True
+    changes = said.correct or said.instead or not said.article or said.size is None
+    if not changes and said.size is not None and sized(out, [item], said.size.words):
+        other_size = True  # "a double with bacon", where there is a double
     if one_more or other_size:
         out.penalty += NEW_THOUGH_THERE if said.definite else 0.0
         out.order(said, item.words, item.names, number or 1)
