@@ -210,6 +210,11 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "told": lambda _, s, e: _anything(s) and not _points_anew(s),
     "said_before": lambda _, s, e: _anything(s) and _points_anew(s),
     "lowering": lambda _, s, e: s[OP] == "remove" and s[HEAD] > 0 and e.words == "to",
+    "speaking_of": lambda doing, s, e: (
+        not (s[OP] or s[VERB] or follows(s, "off"))
+        and (s[HEAD] > 0 and doing.known)
+        and (bool(s[FLAGS] & DEFINITE) and e.words == "to")
+    ),
     "widening": lambda _, s, e: bool(s[HEAD]) and _of_all(s),
     "ahead": lambda doing, s, e: (
         doing.known and e.words not in ("but", "not") and not s[FLAGS] & EARLIER

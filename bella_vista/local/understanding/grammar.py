@@ -188,6 +188,7 @@ RULES = """
   after        be         ordered            should                  after   0.1
   after        to         changing           become                  after   0.0
   after        to         lowering           should                  after   0.3
+  after        to         speaking_of        should                  after   0.1
   any          and        -                  joint                   same    0.0
   any          or         -                  joint                   same    0.1
   any          but        -                  joint                   same    0.0

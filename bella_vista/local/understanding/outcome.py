@@ -140,6 +140,18 @@ class Outcome:
             return self.spoken
         return things[-1] if things else None
 
+    @property
+    def made_just_before(self) -> Item | None:
+        """The one line that the guest's last message ordered, or made otherwise."""
+        old = {one.line.id: one.line for one in self.situation.before or () if one.line}
+        made = [
+            item
+            for item in (self.lines if self.situation.before is not None else ())
+            if (line := item.line) is not None
+            and (line.id not in old or replace(old[line.id], quantity=line.quantity) != line)
+        ]
+        return made[0] if len(made) == 1 else None
+
     def asked_about(self) -> str | None:
         """Return the dish that was asked about before, is not on the order and waits for no answer."""
         topic = self.situation.topic
