@@ -124,6 +124,7 @@ def _share(out: Outcome, reading: Sequence[Said]) -> None:
     for before, it, said in zip(reading, reading[1:], reading[2:], strict=False):
         _put_elsewhere(before, it, said)
     for before, said in pairwise(reading):
+        _one_more_becomes(out, before, said)
         _means_part(out, before, said)
         _means_those(before, said)
         _narrow(before, said)
@@ -161,6 +162,17 @@ def _comes_beside(out: Outcome, before: Said, said: Said) -> None:
     kind = out.section(out.make(said))
     if not any(out.section(item) == kind for item in out.there):
         said.instead = False
+
+
+def _one_more_becomes(out: Outcome, before: Said, said: Said) -> None:
+    """Let another of several become something: "make one of the colas a tea, one a lemonade"."""
+    turns = before.partial and before.head and before.become and before.become.head
+    apart = said.verb or said.become or said.more or said.described or said.definite
+    told = out.told(range(said.place, said.named[0])).split() if said.count else []
+    if turns and said.head and not apart and told[-1:] in (["a"], ["an"]):
+        said.become = Said(place=said.place, head=said.head, mask=said.mask, words=said.words)
+        said.head, said.mask, said.words = before.head, before.mask, before.words
+        said.verb, said.partial = before.verb, True
 
 
 def _means_part(out: Outcome, before: Said, said: Said) -> None:
