@@ -39,8 +39,8 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
         return
     _by_place(words, known, index)
     _sizes_in_part(words, known, index)
-    for first in range(1, len(words.tokens)):
-        if words.tokens[first - 1].word not in words_of("points"):
+    for first in range(len(words.tokens)):
+        if first and not _points(words, first - 1):
             continue
         runs = [
             *_runs(words, first),
@@ -49,12 +49,16 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
         ]
         best: dict[tuple[int, tuple[str, ...]], Edge] = {}
         for run in runs:
+            if not first and run[-1].does != "one":
+                continue  # only "veggie one no corn" points without a word for it
             edge = _meant(words, first, run, known, index, kitchen)
             if edge is not None:
                 key = (edge.end, edge.lines)
                 if key not in best or edge.cost < best[key].cost:
                     best[key] = edge
         words.edges[first].extend(best.values())
+        if not first:
+            continue
         words.edges[first].extend([*_called_in_combo(words, first, known, index)])
         _prefer_ordered(words, first, known, index)
         combos = [item for item in known if index.bit(item.name or "") & index.combos]
