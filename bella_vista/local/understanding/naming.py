@@ -118,7 +118,8 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     else:
         out.penalty += NOT_THERE if said.copies else 0.0
         out.penalty += NEW_THOUGH_THERE if said.more and out.there and not there else 0.0
-        if said.definite and not said.article and said.count is None and out.there:
+        points = said.definite and not said.article and not said.besides
+        if points and said.count is None and out.there:
             out.penalty += _NEW_BY_THE
         item = out.add(out.make(said))
         announce(out, item, said, following)
