@@ -9,6 +9,9 @@ _LETTERS = str.maketrans(
 )
 # Signs that are spoken as words; after an elision ("all'arrabbiata") a new word starts.
 _SIGNS = (("½", " half "), ("&", " and "), ("%", " percent "), ("+", " plus "), ("×", " x "))
+FRACTIONS = {"1/2": "half", "1/4": "quarter", "3/4": "three quarter"}
+"""Fractions, and their words."""
+_FRACTION = re.compile(r"(?<![\d/])(?:1/2|[13]/4)(?![\d/])")
 _ELISION = re.compile(r"(?<=[^\W\d_])['\u2019\u02bc](?=[^\W\d_]{3,})")
 _APOSTROPHE = re.compile(r"['\u2019\u02bc`]")
 _JOINT = re.compile(r" (?:of|with|in) ")
@@ -32,7 +35,10 @@ def fold(text: str) -> str:
     'creme brulee 0 5 l'
     >>> fold("Penne all'Arrabbiata & chef's salad")
     'penne all arrabbiata and chefs salad'
+    >>> fold("1/2 lb")
+    'half lb'
     """
+    text = _FRACTION.sub(lambda found: f" {FRACTIONS[found[0]]} ", text)
     for sign, word in _SIGNS:
         text = text.replace(sign, word)
     text = unicodedata.normalize("NFKD", text.casefold())

@@ -214,6 +214,8 @@ def line_words(line: Mapping[str, Any]) -> str:
 
     >>> line_words({"name": "Pizza", "modifications": ["half ham", "half and half"]})
     'a Pizza with ham on one half and half and half'
+    >>> line_words({"name": "Poke", "modifications": ["half rice half greens"]})
+    'a Poke with half rice half greens'
     >>> line_words({"name": "Latte", "modifications": ["half caf"]})
     'a Latte with half caf'
     """
@@ -238,7 +240,8 @@ def _placed(words: str) -> str:
     for half, where in blocks_of_halves():
         what = words.removeprefix(half)
         is_amount = what.partition(" ")[0] in words_of("amounts by halves", "sentences")
-        if words.startswith(half) and not is_amount and not what.startswith("and "):
+        both = f" {half}" in f" {what} "  # "half and half", "half rice half greens"
+        if words.startswith(half) and not is_amount and not both:
             return f"{what} {where}"
     return words
 

@@ -230,7 +230,7 @@ class Accounting:
                 for line in found
                 if self.held.named(line, about.mask)
                 or self.held.chosen(line, about.words)
-                or (not line.had and self.held.called(line, about.words))
+                or ((not line.had or line.renamed) and self.held.called(line, about.words))
             ]
             if not found:
                 return about.words

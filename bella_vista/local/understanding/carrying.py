@@ -29,7 +29,7 @@ from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE,
 from bella_vista.local.understanding.reading import Option, Said, deal_sizes
 from bella_vista.local.understanding.removing import remove
 from bella_vista.local.understanding.shares import counts_lines, one_of_counted, some_of, the_one
-from bella_vista.local.understanding.targets import targets
+from bella_vista.local.understanding.targets import sized, targets
 from bella_vista.local.understanding.waiting import (
     left,
     meant_line,
@@ -129,6 +129,7 @@ def _share(out: Outcome, reading: Sequence[Said]) -> None:
     for before, it, said in zip(reading, reading[1:], reading[2:], strict=False):
         _put_elsewhere(before, it, said)
     for before, said in pairwise(reading):
+        _one_more_becomes(out, before, said)
         _means_part(out, before, said)
         _means_those(before, said)
         _narrow(before, said)
@@ -166,6 +167,17 @@ def _comes_beside(out: Outcome, before: Said, said: Said) -> None:
     kind = out.section(out.make(said))
     if not any(out.section(item) == kind for item in out.there):
         said.instead = False
+
+
+def _one_more_becomes(out: Outcome, before: Said, said: Said) -> None:
+    """Let another of several become something: "make one of the colas a tea, one a lemonade"."""
+    turns = before.partial and before.head and before.become and before.become.head
+    apart = said.verb or said.become or said.more or said.described or said.definite
+    told = out.told(range(said.place, said.named[0])).split() if said.count else []
+    if turns and said.head and not apart and told[-1:] in (["a"], ["an"]):
+        said.become = Said(place=said.place, head=said.head, mask=said.mask, words=said.words)
+        said.head, said.mask, said.words = before.head, before.mask, before.words
+        said.verb, said.partial = before.verb, True
 
 
 def _means_part(out: Outcome, before: Said, said: Said) -> None:
@@ -275,6 +287,8 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
             instead_of(out, said)
     elif said.verb == "remove" or said.denied:
         remove(out, said, following)
+    elif said.verb in ("", "change") and _told_by_choice(out, said):
+        pass
     elif said.verb in ("change", "swap") or said.become is not None:
         change(out, said, following)
     elif said.more and said.ref in _SUCH:
@@ -285,21 +299,23 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         name_dish(out, said, following)
     elif said.ref:
         pointed(out, said)
-    elif _told_by_choice(out, said):
-        pass
     else:
         fragment(out, said)
 
 
 def _told_by_choice(out: Outcome, said: Said) -> bool:
-    """Say of the one line that has a choice how it is to be: "the tofu one mild, the chicken hot"."""
-    tells = said.definite and said.options and not (said.count or said.on or out.items)
-    rest = said.size is not None or len(said.options) > 1
-    if not tells or not rest or any(one.no or one.amount or one.half for one in said.options):
+    """Say of the one line that has a size or a choice how it is to be: "the tofu one mild, the chicken hot"."""
+    about = said.head or said.ref or said.become or said.count or out.items
+    if about or not (said.definite and said.options):
         return False
-    return len(out.made_with(out.there, said.options[:1])) == 1 and the_one(
-        out, replace(said, article=False)
-    )
+    first = said.options[0]
+    if said.size_first and said.size is not None:
+        having = sized(out, out.there, said.size.words)  # "the double on a gluten free bun"
+    elif said.on or first.no or first.amount or first.half:
+        return False
+    else:
+        having = out.made_with(out.there, [first]) if said.size or said.options[1:] else []
+    return len(having) == 1 and the_one(out, replace(said, article=False))
 
 
 def _of_having(out: Outcome, said: Said) -> Said:

@@ -37,6 +37,7 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
         part = parts[-1]
         if become.head is not None and not outcome.named(become.mask, [part]):
             fresh = made if made is not None else outcome.make(become)
+            _narrow(outcome, item, part, fresh)
             if not _fits_instead(outcome, item, part, fresh):
                 return False
             size = fresh.size
@@ -160,6 +161,16 @@ def change_parts(outcome: Outcome, item: Item, said: Said) -> bool:
         new.append(fresh)
     outcome.touch(item)
     return True
+
+
+def _narrow(outcome: Outcome, item: Item, part: Item, fresh: Item) -> None:
+    """Take what may be several dishes for the one of them that can be in the place of a part."""
+    able = [
+        name
+        for name in fresh.names
+        if _fits_instead(outcome, item, part, Item(words=fresh.words, names=(name,)))
+    ]
+    fresh.names = (able[0],) if len(able) == 1 else fresh.names
 
 
 def _fits_instead(outcome: Outcome, item: Item, part: Item, fresh: Item) -> bool:

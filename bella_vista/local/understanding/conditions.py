@@ -214,6 +214,16 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "verbless": lambda _, s, e: _anything(s) and not s[VERB],
     "said_before": lambda _, s, e: _anything(s) and _points_anew(s),
     "lowering": lambda _, s, e: s[OP] == "remove" and s[HEAD] > 0 and e.words == "to",
+    "speaking_of": lambda doing, s, e: (
+        not (s[OP] or s[VERB] or follows(s, "off"))
+        and (s[HEAD] > 0 and doing.known)
+        and (bool(s[FLAGS] & DEFINITE) and e.words == "to")
+    ),
+    "sized_otherwise": lambda doing, s, e: (
+        doing.known
+        and s[JOINT] in (AND, COMMA, STOP)
+        and (s[SIZE] > 0 and not doing.index.entity(s[SIZE]).mask & e.entity.mask)
+    ),
     "widening": lambda _, s, e: bool(s[HEAD]) and _of_all(s),
     "ahead": lambda doing, s, e: (
         doing.known and e.words not in ("but", "not") and not s[FLAGS] & EARLIER

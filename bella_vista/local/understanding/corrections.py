@@ -25,7 +25,10 @@ def says_whole_order(outcome: Outcome, reading: Sequence[Said]) -> bool:
         return False
     if any(said.besides for said in reading):
         return False
-    kinds = {outcome.section(outcome.make(said)) for said in named}
+    made = [outcome.make(said) for said in named]
+    if not all(item.name for item in made):
+        return False  # it is not known yet what comes
+    kinds = {outcome.section(item) for item in made}
     if any(outcome.section(item) not in kinds for item in outcome.there):
         return False  # something is left that nothing takes the place of
     held = sum(item.quantity or 1 for item in outcome.there)

@@ -579,6 +579,9 @@ class Doing:
             cost = 0.6 if edge.words == "one" else 0.3
         if edge.does == "option" and state[SIZE] and not state[FLAGS] & TURNED:
             cost = 0.3  # "make the small one medium": rather of another size
+        bare = state[JOINT] == NOTHING and follows(state, "dish")
+        if edge.does == "dish" and bare and not state[MASK] & self.index.combos:
+            cost = 0.45  # "make one of the mochi green tea": rather its choice than "a green tea"
         if edge.does == "dish" and follows(state, "all"):
             cost = 1.0  # "make both coffees large"
         if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:

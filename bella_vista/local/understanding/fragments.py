@@ -1,5 +1,6 @@
 """What has no dish of its own: sizes, numbers and choices that belong to something, and words that point."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bella_vista.local.understanding.announcing import put_announced
@@ -10,7 +11,7 @@ from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.outcome import LOOSE, NEW_THOUGH_THERE, Outcome
 from bella_vista.local.understanding.reading import Said
 from bella_vista.local.understanding.shares import _this_one, of_pieces, the_one
-from bella_vista.local.understanding.targets import counted_off, sized, targets
+from bella_vista.local.understanding.targets import counted_off, several, sized, targets
 from bella_vista.local.understanding.waiting import fill, left
 
 _FEW = 8
@@ -96,9 +97,23 @@ def _change_pointed(out: Outcome, said: Said) -> None:
     if not found:
         out.penalty += LOOSE
         return
+    if said.ref == "other" and several(said, found) and _differs(out, said, found):
+        if out.ask_which(said, found):
+            return
     if said.ref in ("it", "them", "all", "whole") and said.count is None:
         found = [item for item in found if out.able(item, said)] or found
     out.change_each(replace(said, head=None), found, said.count if said.partial else None)
+
+
+def _differs(out: Outcome, said: Said, found: Sequence[Item]) -> bool:
+    """Whether some of what is found is not as it is said already."""
+    told = [one.words for one in said.options]
+    made = out.kitchen.canonical
+    return said.size is not None or any(
+        made(item.name or "", item.size, [*item.changes, *told])
+        != made(item.name or "", item.size, item.changes)
+        for item in found
+    )
 
 
 def again(out: Outcome, said: Said) -> None:
@@ -335,10 +350,13 @@ def _on_order(out: Outcome, said: Said) -> bool:
         return False
     one_more = said.ref == "one" and number is not None and (item.quantity or 1) <= number
     one_more = one_more and item is not source  # "two on white and one on rye", of three
-    other_size = said.size and said.article and not said.options and item.size
+    other_size = bool(said.size and said.article and not said.options and item.size)
     if other_size and item in out.touched and not out.items:
         out.change(item, said)  # "the soup instead of the salad. Also a cup"
         return True
+    changes = said.correct or said.instead or not said.article or said.size is None
+    if not changes and said.size is not None and sized(out, [item], said.size.words):
+        other_size = True  # "a double with bacon", where there is a double
     if one_more or other_size:
         out.penalty += NEW_THOUGH_THERE if said.definite else 0.0
         out.order(said, item.words, item.names, number or 1)

@@ -59,6 +59,7 @@ RULES = """
   out,after    dish       -                  begin head              after   begin.dish
   before       dish       -                  head                    after   0.0
   before       dish       beside             put head                after   0.0
+  before       dish       sized_otherwise    begin head              after   begin.dish
   after        dish       becoming           become head             after   0.2
   after        dish       refines            narrow                  after   open.head
   after        dish       kindred            -                       after   open.kind
@@ -189,6 +190,7 @@ RULES = """
   after        be         ordered            should                  after   0.1
   after        to         changing           become                  after   0.0
   after        to         lowering           should                  after   0.3
+  after        to         speaking_of        should                  after   0.1
   any          and        -                  joint                   same    0.0
   any          or         -                  joint                   same    0.1
   any          but        -                  joint                   same    0.0

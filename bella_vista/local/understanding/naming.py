@@ -113,10 +113,13 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         out.replace((alike or out.there)[-1], said)
     elif out.situation.reviewed and said.correct and not there and _replaces(out, said):
         pass
+    elif said.firmly and not there and _sets_name_right(out, said):
+        pass
     else:
         out.penalty += NOT_THERE if said.copies else 0.0
         out.penalty += NEW_THOUGH_THERE if said.more and out.there and not there else 0.0
-        if said.definite and not said.article and said.count is None and out.there:
+        points = said.definite and not said.article and not said.besides
+        if points and said.count is None and out.there:
             out.penalty += _NEW_BY_THE
         item = out.add(out.make(said))
         announce(out, item, said, following)
@@ -292,6 +295,29 @@ def _replaces(out: Outcome, said: Said) -> bool:
         out.replace(same[0], said)
         return True
     return len(same) > 1 and out.ask_which(replace(said, become=said, head=None), same)
+
+
+def _sets_name_right(out: Outcome, said: Said) -> bool:
+    """Take "no, the half rack" for what the line of its section that is called most alike should be."""
+    points = said.definite and said.number is None
+    if not points or said.besides or said.verb or said.more or out.waiting or out.touched:
+        return False
+    item = out.make(said)
+    alike = [
+        (len(out.words_of(item) & out.words_of(one)), one)
+        for one in out.there
+        if item.name and out.section(one) == out.section(item)
+    ]
+    most = max((shared for shared, _ in alike), default=0)
+    found = [one for shared, one in alike if shared == most]
+    if not found:  # "no, the brisket one", of a pork sandwich
+        kin = [(one, out.kindred(one, said.words)) for one in out.there]
+        found = [one for one, names in kin if len(names) == 1]
+        names = next((names for _, names in kin if len(names) == 1), [])
+        said = replace(said, mask=out.index.bit(names[0])) if len(found) == 1 else said
+    if len(found) == 1:
+        out.replace(found[0], said)
+    return len(found) == 1
 
 
 def _one_of_last(out: Outcome, said: Said, following: Sequence[Said]) -> bool:

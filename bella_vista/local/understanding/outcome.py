@@ -140,6 +140,18 @@ class Outcome:
             return self.spoken
         return things[-1] if things else None
 
+    @property
+    def made_just_before(self) -> Item | None:
+        """The one line that the guest's last message ordered, or made otherwise."""
+        old = {one.line.id: one.line for one in self.situation.before or () if one.line}
+        made = [
+            item
+            for item in (self.lines if self.situation.before is not None else ())
+            if (line := item.line) is not None
+            and (line.id not in old or replace(old[line.id], quantity=line.quantity) != line)
+        ]
+        return made[0] if len(made) == 1 else None
+
     def asked_about(self) -> str | None:
         """Return the dish that was asked about before, is not on the order and waits for no answer."""
         topic = self.situation.topic
@@ -263,26 +275,35 @@ class Outcome:
 
         "With mango", said of a lychee fizz, is a mango fizz.
         """
-        own, section = set(stems(item.name or "")) - EMPTY, self.section(item)
         for option in said.options:
             if option.no or self.mask(item) & option.entity.mask:
                 continue
-            words = set(stems(option.entity.words))
-            alike = [
-                name
-                for name in self.index.names(self.index.all)
-                if words <= (called := set(stems(name)))
-                and called & own
-                and name != item.name
-                and (dish := self.kitchen.dish(name)) is not None
-                and dish.section == section
-            ]
+            alike = self.kindred(item, option.entity.words)
             if len(alike) == 1:
                 bit = self.index.bit(alike[0])
                 rest = [one for one in said.options if one is not option]
                 head = self.index.entity(bit.bit_length())
                 return replace(said, head=head, mask=bit, words=alike[0], options=rest)
         return None
+
+    def words_of(self, item: Item) -> set[str]:
+        """Return the words by which a thing is called on the menu."""
+        dish = self.kitchen.dish(item.name)
+        called = (item.name or "", *(dish.aliases if dish is not None else ()))
+        return {word for name in called for word in stems(name)} - EMPTY
+
+    def kindred(self, item: Item, words: str) -> list[str]:
+        """Return the other dishes of a thing's kind that are called so."""
+        own, section, said = self.words_of(item), self.section(item), set(stems(words))
+        return [
+            name
+            for name in self.index.names(self.index.all)
+            if said <= (called := set(stems(name)))
+            and called & own
+            and name != item.name
+            and (dish := self.kitchen.dish(name)) is not None
+            and dish.section == section
+        ]
 
     def gave_way(self, mask: int) -> bool:
         """Whether a line, or some of it, was of a dish or had it in a combo, and no longer is or has."""

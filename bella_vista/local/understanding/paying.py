@@ -12,6 +12,7 @@ from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.tokens import Found, Words, number_at
 from state.menu import Menu
+from state.menu.words import stem, stems
 from state.money import exponent
 
 
@@ -22,11 +23,17 @@ class Paying:
         self._house = menu.restaurant
         self._codes = {_letters(code): code for code in menu.coupons}
         self._small = exponent(menu.restaurant.currency)
+        named = (one for size, others in menu.sizes.items() for one in (size, *others))
+        sizes = (size for dish in menu.dishes for size in dish.sizes)
+        measures = {word for one in (*named, *sizes) for word in stems(one)}
+        self._currency = {
+            word for word in words_of("currency words") if stem(word) not in measures
+        }  # where meat comes by the pound, "two pounds" is no price
 
     def take(self, words: Words, heard: Heard, order: OrderSeen, expects: str | None) -> Words:
         """Take it out of a clause and return what is left of it."""
         words = self._tip(words, heard, order, expects)
-        return _without_prices(self._pay(words, heard, expects))
+        return self._without_prices(self._pay(words, heard, expects))
 
     def given(self, words: Words, heard: Heard, names: Names, *, settling: bool) -> Words:
         """Take out a tip in percent or money, wherever it stands: "for the tip, let's say twenty percent".
@@ -333,7 +340,7 @@ class Paying:
             value, length = _decimal(words, index)
             if value is None and token.word in ("a", "an"):  # "a dollar"
                 following = tokens[index + 1].word if index + 1 < len(tokens) else ""
-                value, length = Decimal(following in words_of("currency words")) or None, 1
+                value, length = Decimal(following in self._currency) or None, 1
             if value is None:
                 continue
             if index and tokens[index - 1].word in words_of("below zero"):
@@ -346,7 +353,7 @@ class Paying:
                 return index, last + 1, value, "percent"
             if index and tokens[index - 1].word in words_of("currency signs"):
                 return index - 1, last, value, "money"
-            if following in words_of("currency words") or following in words_of("currency signs"):
+            if following in self._currency or following in words_of("currency signs"):
                 return index, last + 1, value, "money"
             if following in words_of("small coin"):
                 return index, last + 1, value, "small"
@@ -358,6 +365,14 @@ class Paying:
 
     def _minor(self, value: Decimal) -> int:
         return int((value * 10**self._small).to_integral_value())
+
+    def _without_prices(self, words: Words) -> Words:
+        """Pass over what a guest says something costs: prices come from the menu."""
+        for found in reversed([*words.find_all(pattern("stated price"))]):
+            said = {token.word for token in words.tokens[found.first : found.last]}
+            if self._currency & said or not words_of("currency words") & said:
+                words = words.without(found.first, found.last)
+        return words
 
     def _without_methods(self, words: Words, first: int) -> Words:
         """Take out all that was said about ways of paying; what stands around it stays."""
@@ -449,15 +464,6 @@ def _with_tip(words: Words, first: int, last: int) -> tuple[int, int]:
             last = at + 1
         at += 1
     return begins, last
-
-
-def _without_prices(words: Words) -> Words:
-    """Pass over what a guest says something costs: prices come from the menu."""
-    found = words.find(pattern("stated price"))
-    while found is not None:
-        words = words.without(found.first, found.last)
-        found = words.find(pattern("stated price"))
-    return words
 
 
 def _chosen(text: str) -> list[str]:

@@ -4,7 +4,7 @@ What is described by its size, its choices and its name, and is one thing on the
 search gets it as one more meaning of the words, beside all others.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.index import Entity, Index
@@ -13,6 +13,7 @@ from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.lattice import Edge, Lattice
 from bella_vista.local.understanding.outcome import USUAL
 from bella_vista.local.understanding.phrases import ordinals
+from bella_vista.local.understanding.states import CHANGING
 from bella_vista.local.understanding.tokens import number_at
 from state.menu.words import fold, stem, stems
 
@@ -38,8 +39,8 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
         return
     _by_place(words, known, index)
     _sizes_in_part(words, known, index)
-    for first in range(1, len(words.tokens)):
-        if words.tokens[first - 1].word not in words_of("points"):
+    for first in range(len(words.tokens)):
+        if first and not _points(words, first - 1):
             continue
         runs = [
             *_runs(words, first),
@@ -48,12 +49,16 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
         ]
         best: dict[tuple[int, tuple[str, ...]], Edge] = {}
         for run in runs:
+            if not first and run[-1].does != "one":
+                continue  # only "veggie one no corn" points without a word for it
             edge = _meant(words, first, run, known, index, kitchen)
             if edge is not None:
                 key = (edge.end, edge.lines)
                 if key not in best or edge.cost < best[key].cost:
                     best[key] = edge
         words.edges[first].extend(best.values())
+        if not first:
+            continue
         words.edges[first].extend([*_called_in_combo(words, first, known, index)])
         _prefer_ordered(words, first, known, index)
         combos = [item for item in known if index.bit(item.name or "") & index.combos]
@@ -247,7 +252,9 @@ def _meant(
         pointed_at = _removed(words, first) or _put_on(words, first)
         is_made = pointed_at and _made_of(named[0], known, index, kitchen)
         some_part = _some_of(words, first) and named[0].does == "option"
-        if not (is_made or some_part or _named_in_part(words, first, named[0], known)):
+        is_sized = named[0].does == "size" and _changed(words, first)
+        is_told = is_made or is_sized or some_part
+        if not (is_told or _named_in_part(words, first, named[0], known)):
             return None
     if one is None and len(named) > 1 and named[-1].does != "dish":
         return None
@@ -307,8 +314,17 @@ def _put_on(words: Lattice, first: int) -> bool:
 
 def _removed(words: Lattice, first: int) -> bool:
     """Whether what begins at a place is to be taken off, or excepted."""
+    return _after(words, first, ("remove", "except"))
+
+
+def _changed(words: Lattice, first: int) -> bool:
+    """Whether what begins at a place is to become something: "make the double a single"."""
+    return _after(words, first, CHANGING)
+
+
+def _after(words: Lattice, first: int, verbs: Collection[str]) -> bool:
     return any(
-        edge.does in ("remove", "except") and first - 1 <= edge.end <= first
+        edge.does in verbs and first - 1 <= edge.end <= first
         for here in words.edges[max(0, first - 4) : first]
         for edge in here
     )

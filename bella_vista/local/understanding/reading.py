@@ -193,6 +193,11 @@ class Said:
         )
 
     @property
+    def size_first(self) -> bool:
+        """Whether its size is said before its choices."""
+        return bool(self.size and self.options) and self.sized <= self.options[0].place
+
+    @property
     def used(self) -> bool:
         """Whether anything is said about it, or it only counts."""
         return bool(self.described or self.head or self.become or self.verb or self.number)

@@ -172,15 +172,20 @@ def the_one(out: Outcome, said: Said) -> bool:
         return False
     if of_split(out, said):
         return True
-    found = out.described(out.things, said.options[:1])
-    rest = replace(said, ref="", options=said.options[1:])
-    if said.size is not None and not found:  # "the small one on gluten free crust"
-        found = sized(out, out.things, said.size.words)
-        rest = replace(said, ref="", size=None)
+    found, rest = told_first(out, said, out.things)
     if len(found) != 1 or not rest.described:
         return False
     out.change_each(rest, found)
     return True
+
+
+def told_first(out: Outcome, said: Said, things: Sequence[Item]) -> tuple[list[Item], Said]:
+    """Tell by what comes first, a size or a choice, which of some things is meant; the rest it is to be."""
+    by_size = sized(out, things, said.size.words) if said.size is not None else []
+    by_choice = out.described(things, said.options[:1])
+    if by_size and (not by_choice or said.size_first and len(by_size) == 1):
+        return by_size, replace(said, ref="", size=None)  # "the small one on gluten free crust"
+    return by_choice, replace(said, ref="", options=said.options[1:])
 
 
 def _this_one(out: Outcome, said: Said) -> bool:

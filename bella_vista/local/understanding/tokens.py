@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from bella_vista.local.english import numbers, spelling
-from state.menu.words import fold, stem
+from state.menu.words import FRACTIONS, fold, stem
 
 LONGEST = 5_000
 """Characters of a line that are read; what comes after them is not looked at."""
@@ -62,6 +62,7 @@ _ORDINAL = re.compile(
     r"(?<=\bthe )(1st|2nd|3rd|4th)(?= (?!of\b|st\b|street|ave|floor)[a-z])", re.IGNORECASE
 )
 _ORDINALS = {"1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth"}
+_FRACTION = re.compile(r"(?<![\d/])(?<!\d )(?:1/2|[13]/4)(?= ?[a-z])", re.IGNORECASE)
 _YOU_ALL = re.compile(r"\by['\u2019]all\b", re.IGNORECASE)
 _LISTED = re.compile(r"(?:^|(?<=[\s;]))\(?(\d{1,2})[).](?=\s+[^\W\d]|\s+\d+\s+\w)")
 
@@ -76,6 +77,7 @@ def clean(text: str) -> str:
     text = _SHORT.sub(r"\1 ", text)
     text = _INCHES.sub(" inch ", text)
     text = _IDENTITY.sub(r"\1 identification", text)  # which is no "I would"
+    text = _FRACTION.sub(lambda found: f"{FRACTIONS[found[0]]} ", text)  # no "21 1/2 Elm Street"
     text = _YOU_ALL.sub("you", text)
     text = _ORDINAL.sub(lambda found: _ORDINALS[found[1].lower()], text)  # "the 2nd one"
     return re.sub(r"[^\S\n]+", " ", text).strip()[:LONGEST]
