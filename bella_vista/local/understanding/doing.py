@@ -85,6 +85,9 @@ def _noting(does: str, *, words: bool = False) -> Callable[["Doing", State, Edge
     return note
 
 
+_DENIED = (("no", ""),)
+
+
 class Doing:
     """Carries out what rules do: a method for each word in their column "does".
 
@@ -306,7 +309,9 @@ class Doing:
     def _amount_of_head(self, state: State, place: int) -> float:
         """Take "extra" before a dish as one more of it, and half of it as it stands."""
         pend, state[PEND] = state[PEND], ()
-        if pend[:1] == (("no", ""),):
+        if pend[1:] == _DENIED:
+            return MISFIT  # "half no cheese"
+        if pend[:1] == _DENIED:
             doubled = state[OP] == "remove"
             state[OP] = "remove"
             self.act(state, "deny", None, place)
@@ -486,15 +491,18 @@ class Doing:
         return 0.0
 
     def _deny(self, state: State, edge: Edge, place: int) -> float | None:
-        if state[PEND]:
+        if any(kind != "half" for kind, _ in state[PEND]):
             return None
         extra = edge.does == "no-extra"
-        state[PEND] = (("no", ""), ("amount", "extra")) if extra else (("no", ""),)
+        denied = (("no", ""), ("amount", "extra")) if extra else (("no", ""),)
+        state[PEND] = (*state[PEND], *denied)  # "half no basil"
         return 0.0
 
     def _halved(self, state: State, edge: Edge, place: int) -> float:
         last = state[ACTS][0] if state[ACTS] is not None else None
         whole = last is not None and last.does == "option" and not last.edge.entity.halved
+        if last is not None and last.value == _DENIED:
+            whole = False  # that it cannot be left off one half is told
         self.act(
             state, "half", None, place, "other half" if edge.does == "other-halves" else "half"
         )
@@ -598,6 +606,7 @@ class Doing:
             cost += UNSIZED / 2  # "change the salsa to a large guacamole"
             state[MASK] = self.index.all
         if edge.does == "dish":
+            cost += MISFIT if _has_become(state) else 0.0  # "make one beer a sprite"
             state[MASK] = self.index.all
         return cost
 
@@ -622,3 +631,12 @@ class Doing:
         if edge.does == "on":
             self.act(state, "on", None, place)
         return 0.0
+
+
+def _has_become(state: State) -> bool:
+    """Whether the dish that a thing becomes was named already."""
+    acts, named = state[ACTS], False
+    while acts is not None and acts[0].does not in ("begin", "become"):
+        named = named or acts[0].does == "head"
+        acts = acts[1]
+    return named and acts is not None and acts[0].does == "become"

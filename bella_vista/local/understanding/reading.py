@@ -861,7 +861,8 @@ def _halve(options: list[Option], half: str) -> None:
     """
     for at, option in reversed(list(enumerate(options))):
         told = any(one.half for one in options[:at])
-        if option.half or option.no or (option is not options[-1] and not told):
+        last = option is options[-1]
+        if option.half or (option.no or not told) and not last:
             return
         taken = half == "half" and any(one.half == "half" for one in options)
         option.half = "other half" if taken else half
