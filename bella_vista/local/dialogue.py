@@ -270,6 +270,7 @@ class Dialogue:
             reports=self._reports,
             before=self._lines.get(scene.guest.id if scene.guest is not None else "", {}),
             lacks_postcode=self._address_begun(scene) is not None,
+            lacks_time=self._lacks_time(scene),
         )
         if again:
             return Move(calls=tuple(ToolCall(one.name, one.arguments) for one in again)), situation
@@ -306,6 +307,7 @@ class Dialogue:
             text = _whole_number(guest.text.replace(CARD, " "), before, pending)
             understood = understood or self._understood_as(text, pending, scene, asked, now)
             understood = self._with_time(understood, scene)
+            understood = self._with_kind(understood, scene)
             understood = self._with_asked_postcode(understood, scene)
             lines = {str(one["id"]): line_words(one) for one in scene.order.get("items") or ()}
             _keep(self._lines, key, lines)
@@ -397,6 +399,33 @@ class Dialogue:
         timed = replace(wish, fields={**wish.fields, "when": when})
         commands = tuple(timed if one is wish else one for one in understood.commands)
         return replace(understood, commands=commands)
+
+    def _with_kind(self, understood: Understanding, scene: Scene) -> Understanding:
+        """Give a time the pickup or delivery that was said before it, with another time: "Tuesday at noon then"."""
+        question = understood.question
+        if question is None or question.facts.get("needs") != "fulfilment" or question.rest:
+            return understood
+        wish = self._refused_way(scene)
+        if wish is None:
+            return understood
+        told = question.draft.fields if question.draft is not None else {}
+        kept = {name: one for name, one in wish.fields.items() if name != "when"}
+        command = Draft("set_fulfilment", {**kept, **told})
+        return replace(understood, commands=(*understood.commands, command), question=None)
+
+    def _refused_way(self, scene: Scene) -> Draft | None:
+        """Return the pickup or delivery that the guest asked for before and that was not possible as they said it."""
+        if scene.order.get("fulfilment"):
+            return None
+        earlier = (self._understood.get(words.id) for words in reversed(scene.dialogue))
+        wishes = (one for heard in earlier if heard is not None for one in heard.commands)
+        wish = next((one for one in wishes if one.op == "set_fulfilment"), None)
+        return wish if wish is not None and "kind" in wish.fields else None
+
+    def _lacks_time(self, scene: Scene) -> bool:
+        """Whether the guest said that they pick it up, and only the time was not possible."""
+        wish = self._refused_way(scene)
+        return wish is not None and wish.fields["kind"] == "pickup" and "when" in wish.fields
 
     def _with_asked_postcode(self, understood: Understanding, scene: Scene) -> Understanding:
         """Give an address the postcode that was asked about before it: "do you deliver to 10002?"."""

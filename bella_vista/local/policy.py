@@ -90,6 +90,8 @@ class Situation:
     """The lines in words as they were when the guest spoke, by their id."""
     lacks_postcode: bool = False
     """Whether the guest named an address before, and not yet its postcode."""
+    lacks_time: bool = False
+    """Whether the guest picks it up, at a time that is not possible."""
 
     @property
     def stage(self) -> str:

@@ -230,7 +230,9 @@ def _missing(now: Situation) -> str:
     """The question for what the order still needs; nothing when it can be read back."""
     fulfilment = now.order.get("fulfilment")
     if fulfilment is None:
-        return say("ask postcode" if now.lacks_postcode else "ask fulfilment")
+        if now.lacks_postcode:
+            return say("ask postcode")
+        return say("ask when" if now.lacks_time else "ask fulfilment")
     if fulfilment.get("kind") == "delivery" and not fulfilment.get("address"):
         return say("ask address")
     if not now.order.get("guest") and not now.scene.said_before(say("ask name")):
