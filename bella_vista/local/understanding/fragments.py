@@ -177,6 +177,10 @@ def fragment(out: Outcome, said: Said) -> None:
         out.give(fresh, said)
         put_announced(out, base, fresh)
         return
+    # "A chicken korma, lamb bhuna": not lamb on the korma.
+    strange = bool(said.unknown) and not (said.ref or said.correct)
+    if item is not None and strange and out.clash(item, said) and _headless(out, said):
+        return
     piece = item is not None and item.source is not None and item.source.line is not None
     if (
         (piece and (said.count is not None or said.ref == "one") and _on_order(out, said))

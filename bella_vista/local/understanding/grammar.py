@@ -279,6 +279,8 @@ PASSED = {
     "filler": 0.02,
 }
 """Passing over a word, by what it is."""
+STRANGE = 2.0
+"""An unknown word behind an option in a list: "chicken tikka, lamb bhuna" rather begins an unknown dish."""
 FILLER_ON_NAME = 1.5
 """Taking what the menu calls so for a filler."""
 

@@ -13,6 +13,7 @@ from bella_vista.local.understanding.grammar import (
     FIRST,
     MEANINGS,
     NOTHING,
+    STRANGE,
     WINDOW,
     WITH,
     rules,
@@ -38,6 +39,7 @@ from bella_vista.local.understanding.states import (
     Reading,
     State,
     Step,
+    follows_listed_option,
 )
 
 _by_cost = itemgetter(COST)
@@ -161,14 +163,19 @@ class Search:
                         made[JOINT] = NOTHING
                     column.keep(made)
         passed = words.passed[place]
-        if passed.kind in ("stop", "filler") or cost + passed.cost > columns[place + 1].most:
+        if passed.kind in ("stop", "filler"):
+            return
+        price = cost + passed.cost
+        if passed.kind in ("word", "food") and state[HEAD] > 0 and follows_listed_option(state):
+            price += STRANGE
+        if price > columns[place + 1].most:
             return
         made = state.copy()
-        made[COST] = cost + passed.cost
+        made[COST] = price
         after = state[HEAD] > 0 and joint == WITH
         made[ACTS] = (Act("pass", NO_EDGE, place, passed.cost, (passed.kind, after)), state[ACTS])
         made[SIG] = hash((state[SIG], "pass", place))
-        made[STEPS] = (Step(NO_EDGE, place, passed.cost), state[STEPS])
+        made[STEPS] = (Step(NO_EDGE, place, price - cost), state[STEPS])
         columns[place + 1].keep(made)
 
     def _finished(self, states: Sequence[State], size: int, most: int) -> list[Reading]:

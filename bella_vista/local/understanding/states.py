@@ -100,6 +100,14 @@ def follows(state: State, does: str) -> bool:
     return state[STEPS] is not None and bool(state[STEPS][0].edge.does == does)
 
 
+def follows_listed_option(state: State) -> bool:
+    """Whether a pause, an "and" or an article parts the option just before from what comes before it."""
+    steps = state[STEPS]
+    if steps is None or steps[0].edge.does != "option" or steps[1] is None:
+        return False
+    return bool(steps[1][0].edge.does in ("comma", "and", "a"))
+
+
 def follows_all(state: State) -> bool:
     """Whether "all" or "all the" stands just before."""
     steps = state[STEPS]
