@@ -161,6 +161,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "shared": lambda _, s, e: s[NUM] > 0 and not follows(s, "size"),  # not "one glass of"
     "corrected": lambda _, s, e: s[JOINT] == CORRECT,
     "times": lambda _, s, e: s[JOINT] == TIMES,
+    "optioned_on": lambda _, s, e: bool(s[FLAGS] & OPTIONED) and s[JOINT] != COMMA,
     "optioned": lambda _, s, e: bool(s[FLAGS] & OPTIONED),
     "joined": lambda _, s, e: s[JOINT] in (WITH, AFTER_VERB, ON),
     "listed": lambda _, s, e: s[JOINT] in (AND, COMMA) and not (s[NUM] > 0 and s[HEAD] == 0),

@@ -29,6 +29,7 @@ from bella_vista.local.understanding.grammar import (
     STOP,
     STOPPED,
     STOPPED_REMOVING,
+    STRANGE,
     THE,
     UNFOUND,
     UNHALVED,
@@ -67,6 +68,7 @@ from bella_vista.local.understanding.states import (
     State,
     follows,
     follows_all,
+    follows_option_of_another,
     subject_begins,
 )
 
@@ -160,6 +162,8 @@ class Doing:
                 cost += 0.2 if edge.does in ("a", "number") else STOPPED_REMOVING
         if edge.does == "a" and state[HEAD] > 0 and state[MASK] & self.index.combos:
             cost += OUT_OF_COMBO
+        if edge.does == "dish" and state[JOINT] == NOTHING and follows_option_of_another(state):
+            cost += STRANGE
         correct = state[JOINT] == CORRECT
         if correct and edge.does == "dish" and state[HEAD] > 0 and state[FLAGS] & OPTIONED:
             cost += RATHER_OPTION
@@ -288,7 +292,10 @@ class Doing:
         mask = state[MASK] & entity.mask
         cost = LOST_VERB if state[VERB] else 0.0
         if not mask:
-            mask, cost = entity.mask, cost + MISFIT
+            # "A tuna roll", where no roll has tuna, is an unknown dish.
+            several = entity.mask & (entity.mask - 1)
+            unknown = several and follows(state, "option")
+            mask, cost = entity.mask, cost + (MISFIT / 2 if unknown else MISFIT)
         if state[NUM] < 2 and (state[SIZE] or state[SAID]):
             cost += PAUSED if state[JOINT] == COMMA else STOPPED if state[JOINT] == STOP else 0.0
         if state[NUM] > 0 and state[JOINT] == WITH:

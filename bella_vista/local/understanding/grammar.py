@@ -37,7 +37,7 @@ RULES = """
   any          few        -                  begin few               before  begin.number
   any          a          -                  begin one_of            before  begin.a
   before       a          unlisted           article                 before  0.1
-  before       a          optioned           -                       before  0.3
+  before       a          optioned_on        -                       before  0.3
   after        a          becoming           become                  after   0.0
   after        a          joined             -                       after   0.0
   after        a          combined           -                       after   0.0

@@ -108,6 +108,17 @@ def follows_listed_option(state: State) -> bool:
     return bool(steps[1][0].edge.does in ("comma", "and", "a"))
 
 
+def follows_option_of_another(state: State) -> bool:
+    """Whether an article stands before the option just before: "a salmon nigiri, a spicy tuna [roll]"."""
+    steps = state[STEPS]
+    if steps is None or steps[0].edge.does != "option":
+        return False
+    steps = steps[1]
+    while steps is not None and not steps[0].edge.does:  # an unknown word
+        steps = steps[1]
+    return steps is not None and bool(steps[0].edge.does == "a")
+
+
 def follows_all(state: State) -> bool:
     """Whether "all" or "all the" stands just before."""
     steps = state[STEPS]
