@@ -34,6 +34,9 @@ COUNTS = {
 }
 """Numbers of several words that are not built like others."""
 
+BEGINNINGS = frozenset((*UNITS, *TENS, *(words.split()[0] for words in COUNTS)))
+"""The words that a number may begin with, unless it is written in digits."""
+
 ORDINALS = {
     "first": 1,
     "1st": 1,

@@ -69,6 +69,7 @@ class Names:
         self._resolved: dict[str, Match] = {}
         self._runs: dict[str, tuple[str, ...]] = {}
         self._fill()
+        self._beginnings = {key[:end] for key in self._table for end in range(1, len(key) + 1)}
         self._vocabulary = self._collect_vocabulary()
 
     # -- building ----------------------------------------------------------------------------------
@@ -188,11 +189,7 @@ class Names:
 
     def longest(self, tokens: Sequence[Token], at: int) -> tuple[int, Meaning] | None:
         """Return the longest name that begins at a token, and of how many tokens it is."""
-        most = min(_LONGEST, len(tokens) - at)
-        for index in range(most):
-            if tokens[at + index].stop:
-                most = index
-                break
+        most = self._may_reach(tokens[at : at + _LONGEST])
         for length in range(most, 0, -1):
             run = tokens[at : at + length]
             if length == 1 and run[0].word in words_of("never a name"):
@@ -205,6 +202,19 @@ class Names:
                 if meaning is not None and meaning.kinds:
                     return length, meaning
         return None
+
+    def _may_reach(self, tokens: Sequence[Token]) -> int:
+        """Return how many tokens a name from the first of them can have, by the beginnings of all names."""
+        stemmed = spelt = inside = ""
+        for length, token in enumerate(tokens):
+            if token.stop:
+                return length
+            last = spelt + token.stem
+            stemmed, spelt = stemmed + token.stem, spelt + token.word
+            inside += token.stem if not length or token.word not in _PASSED_OVER else ""
+            if self._beginnings.isdisjoint((stemmed, spelt, last, inside, stemmed[:-1])):
+                return length
+        return len(tokens)
 
     def is_heading(self, word: str) -> bool:
         """Whether the stem of a word is the last of a group's name: "side" of "two sides"."""

@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 
@@ -170,11 +171,12 @@ class Paying:
         """Return the code that some letters and digits are, or that they are spelt nearly like."""
         if said in self._codes:
             return self._codes[said]
+        digits = _digits(said)
         near = [
             code
             for letters, code in self._codes.items()
             if abs(len(letters) - len(said)) < 2
-            and re.sub(r"\D", "", letters) == re.sub(r"\D", "", said)
+            and _digits(letters) == digits
             and fuzz.ratio(letters, said) > _VERY_NEAR
         ]
         return near[0] if len(near) == 1 else None
@@ -476,6 +478,11 @@ def _chosen(text: str) -> list[str]:
 
 def _letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text).casefold()
+
+
+@lru_cache
+def _digits(text: str) -> str:
+    return re.sub(r"\D", "", text)
 
 
 def _decimal(words: Words, index: int) -> tuple[Decimal | None, int]:

@@ -265,11 +265,13 @@ def number_at(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
     """
     if index >= len(tokens):
         return None
+    word = tokens[index].word
+    if word not in numbers.BEGINNINGS and not word[:1].isdigit():
+        return None
     for length in range(min(4, len(tokens) - index), 0, -1):
         phrase = " ".join(token.word for token in tokens[index : index + length])
         if phrase in numbers.COUNTS:
             return numbers.COUNTS[phrase], length
-    word = tokens[index].word
     if re.fullmatch(r"\d{1,3}(,\d{3})+|\d{1,9}", word):
         value, length = int(word.replace(",", "")), 1
         if index + 1 < len(tokens) and tokens[index + 1].word == "dozen":
