@@ -511,6 +511,8 @@ class Outcome:
 
     def _free_half(self, item: Item, option: Option) -> str:
         """Return the half that something goes on: the other one, where that alone is still empty."""
+        if option.no:
+            return option.half  # it is told of the half that was said
         off = [one.removeprefix("no ") for one in item.changes if one.startswith("no ")]
         off.append(option.entity.words)
         before = item.changes[: item.yielding] if item.line is not None else []
