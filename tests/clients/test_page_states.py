@@ -332,6 +332,15 @@ TWO_FRAMES = """new Promise((done) => requestAnimationFrame(() => requestAnimati
 )))"""
 
 
+async def at_the_end_of_a_long_page(stories: str, browser: Browser) -> Guest:
+    """A guest who reads the newest line, far below the top of the page."""
+    guest = await browser.guest(320, SIZES[320])
+    await show(guest, stories, "review", "de")
+    await guest.evaluate(GROW % 900)
+    await guest.do("until", expression=f"scrollY > 700 && {NEWEST_IS_UNCOVERED}")
+    return guest
+
+
 async def test_a_dock_that_grows_covers_no_word_of_the_newest_line(
     stories: str, browser: Browser
 ) -> None:
@@ -356,10 +365,7 @@ async def test_the_newest_line_stays_in_view_when_the_page_grows_above_it(
 async def test_the_newest_line_stays_in_view_when_the_page_shrinks_and_grows_again(
     stories: str, browser: Browser
 ) -> None:
-    guest = await browser.guest(320, SIZES[320])
-    await show(guest, stories, "review", "de")
-    await guest.evaluate(GROW % 900)
-    await guest.do("until", expression=f"scrollY > 700 && {NEWEST_IS_UNCOVERED}")
+    guest = await at_the_end_of_a_long_page(stories, browser)
 
     page = "document.querySelector('.script').closest('main')"
     await guest.evaluate(f"{page}.style.display = 'none'; {TWO_FRAMES}")
@@ -370,10 +376,7 @@ async def test_the_newest_line_stays_in_view_when_the_page_shrinks_and_grows_aga
 async def test_a_guest_elsewhere_on_the_page_stays_there_when_it_grows(
     stories: str, browser: Browser
 ) -> None:
-    guest = await browser.guest(320, SIZES[320])
-    await show(guest, stories, "review", "de")
-    await guest.evaluate(GROW % 900)
-    await guest.do("until", expression=f"scrollY > 700 && {NEWEST_IS_UNCOVERED}")
+    guest = await at_the_end_of_a_long_page(stories, browser)
 
     await guest.evaluate(f"scrollTo(0, 0); {TWO_FRAMES}")
     await guest.evaluate(f"{GROW % 60}; {TWO_FRAMES}")

@@ -115,13 +115,11 @@ def counts_newest(outcome: Outcome, said: Said) -> bool:
         return False
     if counted.head or counted.described or said.head or said.described or outcome.items:
         return False
-    before = {old.line.id: _content(old) for old in outcome.situation.before or () if old.line}
-    known = outcome.situation.before is not None
-    newest = [one for one in outcome.there if one.line and before.get(one.line.id) != _content(one)]
-    if not known or len(newest) != 1:
+    newest = outcome.changed_just_before(counted=True)
+    if newest is None:
         return False
-    outcome.count(newest[0], counted.count)
-    outcome.touch(newest[0])
+    outcome.count(newest, counted.count)
+    outcome.touch(newest)
     return True
 
 

@@ -31,9 +31,9 @@ class Asked:
         diet: The diet that is meant.
         words: What was named and is not on the menu.
         day: The day meant, of a question about hours; "now" for when it closes or opens next.
-        aspect: What of the subject is asked: its ``size``, which ``sizes`` its dishes have, how ``spicy`` it is, the ``fee``, ``minimum``,
-            ``area`` or ``wait`` of a service, or the ``number`` of the order; of the whole menu, whether
-            dishes ``with`` or ``without`` something are asked for.
+        aspect: What of the subject is asked: its ``size``, which ``sizes`` its dishes have, how ``spicy``
+            it is, the ``fee``, ``minimum``, ``area`` or ``wait`` of a service, or the ``number`` of the
+            order; of the whole menu, whether dishes ``with`` or ``without`` something are asked for.
         groups: The groups whose choices are asked for.
     """
 

@@ -9,7 +9,7 @@ from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.meaning import Question
+from bella_vista.local.understanding.meaning import LineSeen, Question
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Option, Said
 from state.menu.english import EMPTY
@@ -140,15 +140,15 @@ class Outcome:
             return self.spoken
         return things[-1] if things else None
 
-    @property
-    def made_just_before(self) -> Item | None:
-        """The one line that the guest's last message ordered, or made otherwise."""
+    def changed_just_before(self, *, counted: bool) -> Item | None:
+        """Return the one line that the guest's last message ordered or changed, or only ``counted`` again."""
         old = {one.line.id: one.line for one in self.situation.before or () if one.line}
         made = [
             item
             for item in (self.lines if self.situation.before is not None else ())
             if (line := item.line) is not None
-            and (line.id not in old or replace(old[line.id], quantity=line.quantity) != line)
+            and old.get(line.id) != line
+            and (counted or line.id not in old or _uncounted(old[line.id]) != _uncounted(line))
         ]
         return made[0] if len(made) == 1 else None
 
@@ -933,3 +933,7 @@ def _shown(item: Item) -> str:
     parts = [str(item.quantity or 1), item.size or "", item.name or item.words]
     said = " ".join(part for part in parts if part)
     return f"{said} ({', '.join(item.changes)})" if item.changes else said
+
+
+def _uncounted(line: LineSeen) -> LineSeen:
+    return replace(line, quantity=1)

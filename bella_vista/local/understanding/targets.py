@@ -105,7 +105,9 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
     left = outcome.removed
     if said.ref == "other" and left in items and left is not None:
         return [left]  # "drop one of them and make the other one large"
-    just = outcome.made_just_before if said.ref == "other" and outcome.spoken is None else None
+    just = None
+    if said.ref == "other" and outcome.spoken is None:
+        just = outcome.changed_just_before(counted=False)
     if just in items and just is not None:  # of two that the last message told apart
         others = [item for item in items if item is not just]
         same = [item for item in others if item.names == just.names]
