@@ -211,6 +211,8 @@ class Handover:
         if not 2 <= len(run.tokens) <= _LONGEST_ADDRESS:
             return None
         tokens = run.tokens
+        if not any(token.word[0].isdigit() for token in tokens[: len(tokens) - 1]):
+            return None
         first = next(
             (i for i, token in enumerate(tokens) if token.word not in words_of("to a place")), 0
         )
@@ -222,8 +224,7 @@ class Handover:
             for i, token in enumerate(tokens)
         )
         street = street or (len(tokens) > 2 and self._has_postcode(run.typed(first)))
-        numbered = any(token.word[0].isdigit() for token in tokens[: len(tokens) - 1])
-        if not (street and numbered) or self._names_dish_before_to(run):
+        if not street or self._names_dish_before_to(run):
             return None
         starts = tokens[first].word[0].isdigit() or any(
             token.word[0].isdigit() for token in tokens[first + 1 : first + 8]

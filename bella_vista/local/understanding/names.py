@@ -20,6 +20,8 @@ from state.menu.words import fold, stem, stems
 PIECES = ("piece", "pieces", "pc", "pcs")
 _LONGEST = 7
 _LONGEST_PHRASE = 80
+_REMEMBERED = 4_000
+"""How many phrases are remembered with what they name."""
 """Characters of what may be a dish; no dish has a longer name."""
 _MARGIN = 5.0
 _LEAST_RUN, _LEAST_PART = 7, 3
@@ -67,6 +69,7 @@ class Names:
         self._section_of: dict[str, str] = {}
         self._spellings: dict[str, str | None] = {}
         self._resolved: dict[str, Match] = {}
+        self._looked_up: dict[str, tuple[int, Meaning] | None] = {}
         self._runs: dict[str, tuple[str, ...]] = {}
         self._fill()
         self._beginnings = {key[:end] for key in self._table for end in range(1, len(key) + 1)}
@@ -189,9 +192,18 @@ class Names:
 
     def longest(self, tokens: Sequence[Token], at: int) -> tuple[int, Meaning] | None:
         """Return the longest name that begins at a token, and of how many tokens it is."""
-        most = self._may_reach(tokens[at : at + _LONGEST])
+        following = tokens[at : at + _LONGEST]
+        words = " ".join([token.word for token in following])
+        if words not in self._looked_up:
+            if len(self._looked_up) > _REMEMBERED:
+                self._looked_up.clear()
+            self._looked_up[words] = self._look_up(following)
+        return self._looked_up[words]
+
+    def _look_up(self, tokens: Sequence[Token]) -> tuple[int, Meaning] | None:
+        most = self._may_reach(tokens)
         for length in range(most, 0, -1):
-            run = tokens[at : at + length]
+            run = tokens[:length]
             if length == 1 and run[0].word in words_of("never a name"):
                 return None
             if length > 1 and (run[0].word in _ARTICLES or run[-1].word in _ARTICLES):
@@ -234,7 +246,7 @@ class Names:
         """
         words = words[:_LONGEST_PHRASE]
         if words not in self._resolved:
-            if len(self._resolved) > 4_000:
+            if len(self._resolved) > _REMEMBERED:
                 self._resolved.clear()
             self._resolved[words] = self._resolve(words)
         return self._resolved[words]

@@ -23,6 +23,9 @@ class Paying:
     def __init__(self, menu: Menu) -> None:
         self._house = menu.restaurant
         self._codes = {_letters(code): code for code in menu.coupons}
+        self._by_digits: dict[str, list[str]] = {}
+        for code in self._codes:
+            self._by_digits.setdefault(_digits(code), []).append(code)
         self._small = exponent(menu.restaurant.currency)
         named = (one for size, others in menu.sizes.items() for one in (size, *others))
         sizes = (size for dish in menu.dishes for size in dish.sizes)
@@ -59,6 +62,8 @@ class Paying:
 
     def _amount_at(self, words: Words, at: int) -> tuple[int, int, Decimal, str] | None:
         """Read an amount with its unit at a place: "15 %", "five dollars", "a fiver"."""
+        if not _may_begin_amount(words.tokens[at].word):
+            return None
         read = self._money(words.part(at, min(at + _LONGEST_AMOUNT, len(words.tokens))))
         if read is None or read[0] or read[3] not in ("percent", "money"):
             return None
@@ -141,7 +146,9 @@ class Paying:
 
     def code_in(self, words: Words) -> tuple[int, int, str] | None:
         """Find a code of the house, written, spelled or with its number said: "welcome ten"."""
-        longest = max(map(len, self._codes), default=0) + 1
+        if not self._codes:
+            return None
+        shortest, longest = min(map(len, self._codes)) - 1, max(map(len, self._codes)) + 1
         for first in range(len(words.tokens)):
             joined = ""
             for last in range(first, len(words.tokens)):
@@ -155,7 +162,7 @@ class Paying:
                     break
                 number = numbers.UNITS.get(token.word)
                 joined += str(number) if number is not None else _letters(typed or token.word)
-                code = self._code(joined)
+                code = self._code(joined) if len(joined) >= shortest else None
                 if code is not None and self._is_offered(words, first, last + 1, code):
                     return first, last + 1, code
         return None
@@ -171,13 +178,10 @@ class Paying:
         """Return the code that some letters and digits are, or that they are spelt nearly like."""
         if said in self._codes:
             return self._codes[said]
-        digits = _digits(said)
         near = [
-            code
-            for letters, code in self._codes.items()
-            if abs(len(letters) - len(said)) < 2
-            and _digits(letters) == digits
-            and fuzz.ratio(letters, said) > _VERY_NEAR
+            self._codes[letters]
+            for letters in self._by_digits.get(_digits(said), ())
+            if abs(len(letters) - len(said)) < 2 and fuzz.ratio(letters, said) > _VERY_NEAR
         ]
         return near[0] if len(near) == 1 else None
 
@@ -480,14 +484,19 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text).casefold()
 
 
-@lru_cache
+@lru_cache(maxsize=8192)
 def _digits(text: str) -> str:
     return re.sub(r"\D", "", text)
 
 
+def _may_begin_amount(word: str) -> bool:
+    begins = word in numbers.BEGINNINGS or word[:1].isdigit() or word in ("a", "an")
+    return begins or word in words_of("currency signs")
+
+
 def _decimal(words: Words, index: int) -> tuple[Decimal | None, int]:
     word = words.tokens[index].word
-    if re.fullmatch(r"\d+[.,]\d{1,2}", word):
+    if _WITH_DECIMALS.fullmatch(word):
         return Decimal(word.replace(",", ".")), 1
     read = number_at(words.tokens, index)
     if read is None:
@@ -522,6 +531,7 @@ def _plain_number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
+_WITH_DECIMALS = re.compile(r"\d+[.,]\d{1,2}")
 _VERY_NEAR = 94.0
 _LONGEST_AMOUNT = 6
 """Words of an amount with its unit: "two dollars and fifty cents"."""

@@ -35,6 +35,18 @@ class Questions:
         }
         self._own_name = {*stems(menu.restaurant.name)}
         self._facts = {key: self._fact_words(key) for key in menu.restaurant.facts}
+        self._fact_texts = {
+            key: {*stems(text)} - _stems_of("no fact") - self._facts[key] - self._own_name
+            for key, text in menu.restaurant.facts.items()
+        }
+        self._headings = {
+            section.name: {
+                word for name in (section.name, *section.aliases) for word in stems(name)
+            }
+            - _stems_of("every heading")
+            - vocabulary.FUNCTION_WORDS
+            for section in menu.sections
+        }
 
     def _fact_words(self, key: str) -> frozenset[str]:
         words = set(stems(key))
@@ -265,11 +277,9 @@ class Questions:
         for key, near in self._facts.items():
             own = set(stems(key)) & asked
             known = near & asked
-            text = set(stems(self._menu.restaurant.facts[key])) - _stems_of("no fact") - near
-            text -= self._own_name
             told = {
                 word
-                for word in text & asked
+                for word in self._fact_texts[key] & asked
                 if word not in vocabulary.FUNCTION_WORDS and len(word) > 3
             }
             # One word of a text among others may be any: "the small or the large", "a small card for children".
@@ -540,16 +550,12 @@ class Questions:
             if piece.sections:
                 return piece.sections[0]
         course = words.find(pattern("asks for course"))
-        asked = [token.stem for token in words.tokens]
-        for section in self._menu.sections:
-            headings = {word for name in (section.name, *section.aliases) for word in stems(name)}
-            headings -= _stems_of("every heading") | vocabulary.FUNCTION_WORDS
-            if headings & set(asked):
-                return section.name
-            if course is not None and headings & {
-                stem(word) for word in course.match.group().split()
-            }:
-                return section.name
+        asked = {token.stem for token in words.tokens}
+        if course is not None:
+            asked.update(stem(word) for word in course.match.group().split())
+        for section, headings in self._headings.items():
+            if not asked.isdisjoint(headings):
+                return section
         return None
 
     # -- what it is about -----------------------------------------------------------------------------------

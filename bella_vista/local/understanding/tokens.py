@@ -5,10 +5,11 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from bella_vista.local.english import numbers, spelling
+from bella_vista.local.english.required_words import DIGIT, required_words
 from state.menu.words import FRACTIONS, fold, stem
 
 LONGEST = 5_000
@@ -21,6 +22,7 @@ _WORDS = re.compile(
     r"|(?P<sign>[&+%$€£¥@#½×])"
     r"|(?P<stop>[.?!;\n]+|[,:()/\[\]\u2013\u2014]| - )"
 )
+_WHOLE_NUMBER = re.compile(r"\d{1,3}(,\d{3})+|\d{1,9}")
 _HALF_OF_DAY = re.compile(r"(?<=[\d\s])([AaPp])\.\s?[Mm]\.?(?![^\W_])")
 _SIGNS = {"&": "and", "+": "plus", "%": "percent", "½": "half", "×": "x"}
 _STOPS = {"\u2013": ",", "\u2014": ",", " - ": ",", "/": "/", "[": "(", "]": ")"}
@@ -70,7 +72,8 @@ _LISTED = re.compile(r"(?:^|(?<=[\s;]))\(?(\d{1,2})[).](?=\s+[^\W\d]|\s+\d+\s+\w
 def clean(text: str) -> str:
     """Drop what cannot be seen or said, and what is too long to be a guest's line."""
     text = unicodedata.normalize("NFC", text[: LONGEST * 2])
-    text = "".join(_visible(character) for character in text)
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(_visible(character) for character in text)
     text = _unnumbered(text)
     text = _HALF_OF_DAY.sub(r"\1m", text)
     text = _WITHOUT.sub("without", text)
@@ -124,14 +127,19 @@ def tokenize(text: str) -> tuple[Token, ...]:
 
 
 def _folded(raw: str, start: int, end: int) -> Iterator[Token]:
+    return (Token(word, stem(word), start, end) for word in _words_in(raw))
+
+
+@lru_cache(maxsize=8192)
+def _words_in(raw: str) -> tuple[str, ...]:
     # A possessive says nothing about what is meant; other apostrophes vanish ("i'd" -> "id").
     bare = re.sub(r"(?<=[^\W\d_]{3})['\u2019\u02bc`]s$", "", raw)
     if bare != raw and fold(raw) in spelling.CONTRACTIONS:
         bare = raw
     bare = re.sub(r"['\u2019\u02bc`]ll$", " will", bare)  # "we'll", which is no "well"
-    for word in fold(bare).split():
-        for part in spelling.SPELLED.get(word, word).split():
-            yield Token(part, stem(part), start, end)
+    return tuple(
+        part for word in fold(bare).split() for part in spelling.SPELLED.get(word, word).split()
+    )
 
 
 @dataclass(frozen=True)
@@ -176,13 +184,26 @@ class Words:
 
     def find(self, pattern: re.Pattern[str]) -> "Found | None":
         """Return where a pattern is found in the words, if it is."""
+        if not self._may_have(pattern):
+            return None
         match = pattern.search(self.said)
         return Found.of(self, match) if match else None
 
     def find_all(self, pattern: re.Pattern[str]) -> "Iterator[Found]":
         """Return every place where a pattern is found in the words."""
-        for match in pattern.finditer(self.said):
-            yield Found.of(self, match)
+        if not self._may_have(pattern):
+            return iter(())
+        return (Found.of(self, match) for match in pattern.finditer(self.said))
+
+    def _may_have(self, pattern: re.Pattern[str]) -> bool:
+        required = required_words(pattern.pattern)
+        return required is None or not required.isdisjoint(self._spoken)
+
+    @cached_property
+    def _spoken(self) -> frozenset[str]:
+        spoken = {token.word for token in self.tokens}
+        digits = any(map(str.isdigit, self.said))
+        return frozenset(spoken | {DIGIT} if digits else spoken)
 
     def without(self, first: int, last: int) -> "Words":
         """Put a comma in the place of a run that has been understood."""
@@ -272,7 +293,7 @@ def number_at(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
         phrase = " ".join(token.word for token in tokens[index : index + length])
         if phrase in numbers.COUNTS:
             return numbers.COUNTS[phrase], length
-    if re.fullmatch(r"\d{1,3}(,\d{3})+|\d{1,9}", word):
+    if _WHOLE_NUMBER.fullmatch(word):
         value, length = int(word.replace(",", "")), 1
         if index + 1 < len(tokens) and tokens[index + 1].word == "dozen":
             return value * 12, 2
