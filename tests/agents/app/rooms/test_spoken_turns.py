@@ -628,6 +628,8 @@ async def test_a_spoken_turn_keeps_the_promises(
     async with call_of(cell, livekit, room_name, monkeypatch) as there:
         await cell.plays(there)
         await there.is_turn(cell.turns)
+        # On a busy machine sound comes after the notice.
+        await until(lambda: there.ada.heard_s > 0.2, what="an agent's voice")
         state, notice, history = there.call.state, there.events[-1], there.history
 
     texts = [one if isinstance(one, str) else one.text for one in cell.hears]
@@ -642,7 +644,6 @@ async def test_a_spoken_turn_keeps_the_promises(
         assert [one.say for one in cell.script if one.say not in (None, *there.said)] == []
     assert not given_twice(there.events)
     assert there.server.faults == []
-    assert there.ada.heard_s > 0.2
 
 
 def given_twice(events: Sequence[Event]) -> bool:
@@ -747,12 +748,11 @@ async def test_the_rest_of_an_answer_whose_voice_dies_in_a_word_is_spoken_by_the
         greeted_s = there.ada.heard_s
         await there.says()
         await there.is_turn(1)
-        answered_s = there.ada.heard_s - greeted_s
+        await until(lambda: there.ada.heard_s > greeted_s + 2.2, what="the whole answer")
 
     (rest,) = [one.body["input"] for one in there.server.asked if one.path.endswith("/speech")]
     assert LONG.endswith(rest)
     assert len(rest) < len(LONG)
-    assert answered_s > 2.2
     assert there.said == ["Good evening.", LONG]
     assert there.server.faults == []
 
@@ -795,7 +795,7 @@ async def test_a_user_of_a_language_model_that_refuses_is_told_so_aloud_until_it
             heard_s = there.ada.heard_s
             await there.says()
             await there.is_turn(1)
-            assert there.ada.heard_s > heard_s + 0.5
+            await until(lambda: there.ada.heard_s > heard_s + 0.5, what="an agent's voice")
             provider.refuses.clear()
             await there.says(COST)
             await there.is_turn(2)
@@ -833,7 +833,7 @@ async def test_a_silent_guest_is_asked_aloud(
             await until(lambda: guest.turns, what="the guest's turn")
             greeted_s = ada.heard_s
             await until(lambda: Words().still_there in guest.said, what="the question")
-            assert ada.heard_s > greeted_s
+            await until(lambda: ada.heard_s > greeted_s, what="an agent's voice")
     gc.collect()
     assert server.faults == []
 
