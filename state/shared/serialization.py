@@ -308,6 +308,9 @@ def _with_offset(value: Any) -> Any:
     return value.replace(tzinfo=timezone(offset), fold=0)
 
 
+_UNWRITABLE = "it holds characters that cannot be written"
+
+
 def refuse_no_text(name: str, value: object, longest: int | None = None) -> None:
     """Refuse a value that a column for texts cannot hold: SQLite would store ``5`` as another value.
 
@@ -317,12 +320,14 @@ def refuse_no_text(name: str, value: object, longest: int | None = None) -> None
         longest: How many bytes it may have; PostgreSQL's index of the keys takes 2,700.
 
     Raises:
-        Unstorable: It is no text, is too long or holds a lone surrogate.
+        Unstorable: It is no text, is too long, or holds a lone surrogate or a NUL, which PostgreSQL refuses.
     """
     if not isinstance(value, str):
         raise Unstorable(f"{name} has to be a text")
     if not value.isascii():
         _refuse_surrogates(value)
+    if "\0" in value:
+        raise Unstorable(_UNWRITABLE)
     if longest is not None and len(value.encode()) > longest:
         raise Unstorable(f"{name} has to be a text of at most {longest} bytes")
 
@@ -331,4 +336,4 @@ def _refuse_surrogates(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise Unstorable("it holds characters that cannot be written") from None
+        raise Unstorable(_UNWRITABLE) from None

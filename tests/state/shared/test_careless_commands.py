@@ -186,8 +186,7 @@ class Invite(Command[Board, Any]):
         *[({"actor": actor}, "actor has to be a text") for actor in (5, 1.5, None, b"x", object())],
         *[({"key": key}, "key has to be a text") for key in (5, 1.5, b"x", ("a", 1))],
         ({"key": "ä" * 1_001}, "key has to be a text of at most 2000 bytes"),
-        ({"actor": "\ud800"}, "characters"),
-        ({"key": "\ud800"}, "characters"),
+        *[({name: odd}, "characters") for name in ("actor", "key") for odd in ("\ud800", "a\0b")],
     ],
 )
 @pytest.mark.parametrize("journal", [True, False])
