@@ -556,11 +556,11 @@ def _gone(decided: Decided, known: Sequence[Item]) -> set[str]:
 def _is_corrected(decided: Decided, last: int) -> bool:
     """Whether a dish takes the place of words that are not on the menu: "a pho, sorry, a ramen"."""
     steps = decided.reading.steps if decided.reading is not None else ()
-    after = [one for one in steps if one.first > last and one.edge.does not in _BETWEEN]
-    if not after or after[0].edge.does != "correct":
+    after = next((one for one in steps if one.first > last and one.edge.does not in _BETWEEN), None)
+    if after is None or after.edge.does != "correct":
         return False
     acts = decided.reading.acts if decided.reading is not None else ()
-    told = [one for one in acts if one.first > after[0].first and one.does in _MEANS]
+    told = [one for one in acts if one.first > after.first and one.does in _MEANS]
     before = [one for one in acts if one.first < last]
     begun = max((at for at, one in enumerate(before) if one.does == "begin"), default=0)
     heads = [one.edge.entity.mask for one in before if one.does == "head"]
@@ -578,8 +578,10 @@ def _is_talk(words: Lattice, first: int, last: int) -> bool:
 def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]]:
     """Ask about a dish that was called by a number, with what was said of it: the number is not known."""
     for at, token in enumerate(tokens[:-1]):
+        if token.stem != "number":
+            continue
         single = replace(tokens[at + 1], word=tokens[at + 1].stem)  # "two number threes"
-        number = number_at([single, *tokens[at + 2 :]], 0) if token.stem == "number" else None
+        number = number_at([single, *tokens[at + 2 :]], 0)
         if number is None:
             continue
         last = at + 1 + number[1]
