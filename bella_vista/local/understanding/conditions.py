@@ -212,7 +212,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
         and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
     ),
     "told": lambda _, s, e: _anything(s) and not _points_anew(s),
-    "verbless": lambda _, s, e: _anything(s) and not s[VERB],
+    "verbless": lambda _, s, e: _anything(s) and not (s[VERB] or s[SAID]),
     "said_before": lambda _, s, e: _anything(s) and _points_anew(s),
     "lowering": lambda _, s, e: s[OP] == "remove" and s[HEAD] > 0 and e.words == "to",
     "speaking_of": lambda doing, s, e: (

@@ -238,9 +238,9 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     if said.article and said.joint == AND and _more_of_a_share(out, item, said):
         return True
     this_one = said.definite and not several  # "this one without salad"
-    if number is None and (
-        (said.ref == "one" and not this_one and not said.plural) or said.article
-    ):
+    more_of_it = bool(said.options) and said.options[0].amount == "extra" and not said.ref
+    article = said.article and not more_of_it  # "and an extra egg"
+    if number is None and ((said.ref == "one" and not this_one and not said.plural) or article):
         number = 1
     if said.exact and number == item.quantity and said.joint != AND:
         number = None  # "just one, and without olives"

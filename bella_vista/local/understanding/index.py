@@ -62,6 +62,14 @@ class Entity:
     loose: int = 0
     number: int = 0
 
+    def means_like(self, other: "Entity") -> bool:
+        """Whether another name means the same dishes, or the same choice of the same dishes."""
+        if self.mask != other.mask or self.own != other.own or self.chosen != other.chosen:
+            return False
+        if self.kind in ("dish", "head"):
+            return other.kind in ("dish", "head")
+        return self.kind == other.kind and self.words == other.words
+
 
 NO_ENTITY = Entity("group", "")
 

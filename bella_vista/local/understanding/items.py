@@ -42,6 +42,7 @@ class Item:
         notes: What the kitchen is asked to do and no menu lists.
         source: The thing of which it was a part, when only some pieces were to be different.
         waited: Whether it waited for an answer before the guest's last message.
+        portions: Whether portions were counted, and no pieces: "two orders of rolls".
     """
 
     words: str
@@ -62,6 +63,7 @@ class Item:
     copied: bool = False
     notes: list[str] = field(default_factory=list)
     waited: bool = False
+    portions: bool = False
 
     @property
     def name(self) -> str | None:

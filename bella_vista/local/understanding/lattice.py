@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from bella_vista.local.english import vocabulary
 from bella_vista.local.english.talking import pattern, phrases_of, words_of
@@ -516,12 +517,15 @@ def _names(
     for length, meant in index.at(stems, first):
         if first + length <= covering:
             continue
-        kind = meant.entity.kind
+        kind = "dish" if meant.entity.kind == "head" else meant.entity.kind
+        if _is_named(here, first + length, kind, meant.entity, meant.cost + more):
+            continue
         # "the lasagna without cheese" is no "pizza without cheese".
-        way = 3.0 if kind == "head" and tokens[first].word in words_of("begins a way") else 0.0
+        begins_way = tokens[first].word in words_of("begins a way")
+        way = 3.0 if meant.entity.kind == "head" and begins_way else 0.0
         here.append(
             Edge(
-                "dish" if kind == "head" else kind,
+                kind,
                 first + length,
                 meant.cost + more + way,
                 meant.entity,
@@ -531,6 +535,17 @@ def _names(
                 plural=_plural(tokens[first + length - 1].word, meant.entity.words),
             )
         )
+
+
+def _is_named(here: Sequence[Edge], end: int, does: str, entity: Entity, cost: float = inf) -> bool:
+    """Whether some words name the same already, and no dearer: a choice is indexed for each way to say it."""
+    return any(
+        edge.end == end
+        and edge.does == does
+        and edge.cost <= cost
+        and (edge.entity is entity or edge.entity.means_like(entity))
+        for edge in here
+    )
 
 
 def _slips(
@@ -588,15 +603,13 @@ def _joined(
         for first in range(max(0, at - _LONGEST_GAP), at + 1):
             for length, meant in index.at(spelt, first) if not tokens[first].stop else ():
                 end = first + length + 1
-                if first + length <= at or any(
-                    edge.end == end and edge.entity is meant.entity for edge in edges[first]
-                ):
+                kind = "dish" if meant.entity.kind == "head" else meant.entity.kind
+                if first + length <= at or _is_named(edges[first], end, kind, meant.entity):
                     continue
-                kind = meant.entity.kind
                 words = " ".join(token.word for token in tokens[first:end])
                 edges[first].append(
                     Edge(
-                        "dish" if kind == "head" else kind,
+                        kind,
                         end,
                         meant.cost + 0.1,
                         meant.entity,
@@ -648,6 +661,8 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
             cost += 0.5  # "a pot of tea for two"
         some = following == "of" and end + 1 < len(tokens)
         some = some and tokens[end + 1].word in words_of("points at")
+        if any(edge.does == "dish" and edge.whole and edge.end > end for edge in here):
+            cost += _NUMBER_IN_NAME  # the "20 wings" of the menu
         here.append(Edge("number", end, cost, value=number[0], words=words, some=some))
 
 
@@ -749,8 +764,15 @@ def _phrases(
         if phrase.does == "side":
             for edge in edges[end - 1]:
                 edge.cost += 1.0 if edge.end == end and edge.does == "dish" else 0.0
+        if phrase.words == "either" and _ends_denial(tokens, first):
+            here.append(Edge("filler", end, 0.0, words=phrase.words))
+            continue
         if phrase.does == "note" and any(edge.does in ("variant", "dish") for edge in here):
             cost += 0.4
+        if phrase.does == "more" and words[-1] == "extra" and end < len(tokens):
+            named_next = {edge.does for edge in edges[end] if edge.whole}
+            if "option" in named_next and "dish" not in named_next:
+                cost += 0.8  # "an extra egg on top"
         if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
             cost += 3.0 if _size_of_next(here, edges[end] if end < len(tokens) else ()) else 1.0
         if phrase.words == "leave" and words_of("off").isdisjoint(said[end : end + _TO_OFF]):
@@ -765,6 +787,8 @@ def _phrases(
             cost += 1.5 if like else 0.0  # "same as the first one"
         if phrase.does == "filler" and phrase.words == "of":
             cost += 0.35
+        if phrase.words == "with that" and following is not None and following.word == "one":
+            continue  # "no lettuce with that one"
         if phrase.does == "instead" and following is not None and following.word == "of":
             if end + 2 >= len(tokens) or number_at(tokens, end + 2) is None:
                 cost += 2.0  # "instead of the hot dog", but "three shots instead of the one"
@@ -797,6 +821,12 @@ def _phrases(
                 phrase.does, end, cost, value=_value(phrase.does, phrase.value), words=phrase.words
             )
         )
+
+
+def _ends_denial(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a word ends what is said of a thing left off: "and no syrup either", but "on either"."""
+    ends = at + 1 == len(tokens) or tokens[at + 1].stop
+    return at > 1 and ends and tokens[at - 1].word not in words_of("put on")
 
 
 def _names_dish(here: Sequence[Edge]) -> bool:
@@ -862,6 +892,7 @@ def _plural(word: str, name: str) -> bool:
 
 
 _LONGEST_WISH, _TO_OFF = 6, 7
+_NUMBER_IN_NAME = 2.2
 _POINTING = frozenset(("it", "them", "filler"))
 _VERBS = frozenset(("swap", "change", "remove", "move", "keep", "add"))
 _BESIDE = frozenset(("off", "side"))

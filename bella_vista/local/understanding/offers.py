@@ -79,6 +79,9 @@ class Offers:
         pieces = cut(words, self._names)
         named = next((piece.dishes for piece in pieces if len(piece.dishes) == 1), ())
         heading = stem(found["group"].split()[-1])
+        meant = self._names.meaning(found["group"])
+        if meant is not None and meant.dishes and not meant.groups:
+            return None  # the pancakes, not their "pancake add-ins"
         other = [piece for piece in pieces if heading not in stems(piece.words)]
         sections = {section for piece in other for section in piece.sections}
         dishes = [d for d in self._menu.dishes if d.name in named or d.section in sections]

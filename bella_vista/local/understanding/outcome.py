@@ -366,6 +366,8 @@ class Outcome:
         elif said.weak and not said.described and not said.parts:
             item.names, item.near = (), names
         item.counted = said.count is not None or said.article
+        before = self.told(range(said.place, said.named[0])).split()
+        item.portions = not words_of("portions").isdisjoint(before)
         item.spoken = said.place
         self.give(item, said)
         for part in said.parts:

@@ -396,7 +396,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             said[-1].correct = said[-1].correct or (len(said) == 1 and instead)
     _take_back(said, [one.first for one in reading.steps if one.edge.does in _PAUSES])
     given_up = [step.first for step in reading.steps if step.edge.words == GIVEN_UP]
-    said = _counted_after([_itself(one) for one in said])
+    said = _counted_after([_beside(_itself(one)) for one in said])
     said = _excepting(said)
     verbs = [step for step in reading.steps if step.edge.does in ("add", "no")]
     for one in said:
@@ -460,6 +460,16 @@ def _itself(said: Said) -> Said:
     return replace(
         said, become=None, on=False, ref="", definite=False, options=about.options, told=about.told
     )
+
+
+def _beside(said: Said) -> Said:
+    """Take "the pho should have shrimp too" for shrimp beside what is on it already."""
+    become = said.become
+    if become is None or not (said.besides and said.verb == "change" and said.head):
+        return said
+    if not become.options or become.head or become.size or become.count or said.options:
+        return said
+    return replace(said, verb="", become=None, options=become.options, told=become.told)
 
 
 def _definite(reading: Reading, place: int) -> bool:

@@ -205,7 +205,7 @@ class Settling:
 
     def _counted_in_pieces(self, item: Item, dish: Dish) -> Item:
         """Take "six nigiri" as one portion where six pieces are a size."""
-        if item.size is not None or item.quantity is None:
+        if item.size is not None or item.quantity is None or item.portions:
             return item
         found = self._kitchen.in_pieces(dish.name, item.quantity)
         return item if found is None else replace(item, size=found[0], quantity=found[1])
