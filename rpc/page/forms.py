@@ -120,7 +120,10 @@ def hello_reply(noun: str, features: tuple[str, ...], *, repeats: bool) -> type[
         "resume_code": (Annotated[str | None, Field(description=code)], ...),
     }
     if repeats:
-        last = "The commands that repeat the {user}'s last {noun}; empty if there was none."
+        last = (
+            "The commands that repeat the {user}'s last {noun}, to be sent in this order; empty if"
+            " there was none."
+        )
         fields[f"last_{noun}"] = (
             Annotated[
                 tuple[Annotated[dict[str, JsonValue], Filled("command")], ...],

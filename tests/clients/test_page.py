@@ -688,19 +688,23 @@ async def test_a_placed_order_is_followed_after_goodbye_and_after_a_reload(
 @pytest.mark.usefixtures("worker")
 async def test_the_last_order_is_one_tap_away(browser: Browser, url: str) -> None:
     guest = await greeted(browser, url)
-    await guest.say("two tiramisu for pickup, my name is Cy")
+    await guest.say("two tiramisu for pickup, my name is Cy, I have an egg allergy")
     await guest.see(".item .name", "Tiramisu")
+    await guest.see(".ticket .stamp", "eggs")
     await guest.see(".dock.yours")
     await place_order(guest)
     await guest.evaluate("fetch('/api/leave', { method: 'POST' })")
     await guest.reload()
     await guest.hear("welcome to Bella Vista")
     await guest.see(".last-order", "2 × Tiramisu")
+    await guest.see(".last-order .stamp", "eggs")
     await guest.shot("again-last-order")
     await guest.press("Start with these")
     await guest.see(".item output", "2")
+    await guest.see(".item .warning", "Holds")
 
     assert await guest.texts(".item .name") == ["Tiramisu"]
+    assert await guest.texts(".ticket .stamp") == ["eggs"]
 
 
 TOKEN_SOURCE = """

@@ -938,7 +938,7 @@ export interface HelloReply {
    */
   resume_code: string | null;
   /**
-   * The commands that repeat the guest's last order; empty if there was none.
+   * The commands that repeat the guest's last order, to be sent in this order; empty if there was none.
    */
   last_order: Command[];
 }

@@ -277,7 +277,14 @@ const STATES: Record<string, State> = {
   "other-tip": { order: orders.confirmed, play: used(".tips .pick:last-child input") },
   "last-order": {
     order: orders.empty,
-    how: { hello: { last_order: [{ op: "add_item", name: "Margherita", size: "large" }] } },
+    how: {
+      hello: {
+        last_order: [
+          { op: "add_allergy", name: "peanuts" },
+          { op: "add_item", name: "Margherita", size: "large" },
+        ],
+      },
+    },
     play: greeting,
   },
   paused: { order: orders.ordering, house: { paused: true }, hash: "#menu", play: greeting },
