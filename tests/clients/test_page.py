@@ -182,6 +182,12 @@ async def test_a_combo_costs_on_the_ticket_what_its_sheet_has_said(
     await guest.press("Combos")
     await guest.press("Choose Family pizza night", role="link")
     await guest.see(".sheet-foot", "Add to order, $52.00")
+    await guest.press("One more Margherita")
+    await guest.press("One more Marinara")
+    for _ in range(3):
+        await guest.press("One more Cola")
+    await guest.press("One more Still water")
+    await guest.see(".sheet output", "4 of 4 chosen")
     await guest.evaluate("document.querySelector('.part summary').click()")
     await guest.choose("Large +$6.00")
     await guest.choose("Pan +$2.50")
@@ -195,7 +201,8 @@ async def test_a_combo_costs_on_the_ticket_what_its_sheet_has_said(
     assert price == f"Add to order, {line}"
     assert line != "$52.00"
     (parts,) = await guest.texts(".item .details")
-    assert parts.startswith("Large Margherita extra mozzarella pan, small Margherita, ")
+    assert parts.startswith("Large Margherita extra mozzarella pan, small Marinara, ")
+    assert "3 × can Cola" in parts
 
 
 COUNT_LOST_FOCUS = """
