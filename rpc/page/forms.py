@@ -178,7 +178,7 @@ class TranscriptLine(Shown):
         Field(
             description=(
                 "The attribute `utterance` of the live transcriptions of these words; null if it is"
-                " not known, as of typed words and those of an earlier agent process."
+                " not known, as of typed words and those that an earlier release has stored."
             )
         ),
     ] = None

@@ -80,7 +80,7 @@ export class Transcript {
       const one = kept.find((one) => mark !== undefined && isMarked(one, mark));
       if (one !== undefined) known.set(id, one);
     }
-    // An older agent names no utterances, another process those of no other, and typed words may be unanswered.
+    // An older agent names no utterances, nor are they stored of its words, and typed words may be unanswered.
     const found = new Set(known.values());
     const rest = kept.filter((one) => one.turn >= since && !found.has(one));
     for (const line of this.lines) {
