@@ -188,6 +188,8 @@ async def test_a_combo_costs_on_the_ticket_what_its_sheet_has_said(
         await guest.press("One more Cola")
     await guest.press("One more Still water")
     await guest.see(".sheet output", "4 of 4 chosen")
+    # A keyboard goes on from the button that can do no more.
+    assert await guest.focused() == "One more Still water"
     await guest.evaluate("document.querySelector('.part summary').click()")
     await guest.choose("Large +$6.00")
     await guest.choose("Pan +$2.50")

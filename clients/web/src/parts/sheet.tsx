@@ -171,25 +171,12 @@ export function Sheet({
               : words.missingDishes(lacks.open, someOf(lacks.dishes))}
           </p>
         )}
-        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields */}
-        <span className="stepper" role="group" aria-label={words.howMany}>
-          <button
-            type="button"
-            aria-label={texts.ticket.fewer(dish.name)}
-            disabled={chosen.quantity <= 1}
-            onClick={() => change({ quantity: chosen.quantity - 1 })}
-          >
-            −
-          </button>
-          <output>{chosen.quantity}</output>
-          <button
-            type="button"
-            aria-label={texts.ticket.more(dish.name)}
-            onClick={() => change({ quantity: chosen.quantity + 1 })}
-          >
-            +
-          </button>
-        </span>
+        <Count
+          name={dish.name}
+          value={chosen.quantity}
+          least={1}
+          onChange={(quantity) => change({ quantity })}
+        />
         {over ? (
           <p className="fine">{texts.dock.over}</p>
         ) : (
@@ -517,25 +504,27 @@ function Group({ option, chosen, order, onChange }: Omit<GroupProps, "dish"> & {
 function Count({
   name,
   value,
-  most,
+  least = 0,
+  most = Number.POSITIVE_INFINITY,
   onChange,
 }: {
   name: string;
   value: number;
-  most: number;
+  least?: number;
+  most?: number;
   onChange: (value: number) => void;
 }) {
   const texts = useTexts();
   // A button that is pressed to the end keeps the focus.
-  const [least, full] = [value <= 0, value >= most];
+  const [low, full] = [value <= least, value >= most];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
     <span className="stepper" role="group" aria-label={texts.ticket.howMany(name)}>
       <button
         type="button"
         aria-label={texts.ticket.fewer(name)}
-        aria-disabled={least}
-        onClick={() => least || onChange(value - 1)}
+        aria-disabled={low}
+        onClick={() => low || onChange(value - 1)}
       >
         −
       </button>

@@ -284,7 +284,6 @@ export const de: Texts = {
     each: (dish) => `Einzeln wählen: ${dish}`,
     note: "Ein Wunsch zu diesem Gericht",
     noteHint: "in vier Stücken",
-    howMany: "Wie viele",
     addFor: (price) => (price ? `Auf den Zettel, ${price}` : "Auf den Zettel"),
     changeFor: (price) => (price ? `So ändern, ${price}` : "So ändern"),
     missing: (group) => `Bitte wählen: ${group}.`,

@@ -273,7 +273,6 @@ export const en = {
     each: (dish: string) => `Choose for each ${dish} by itself`,
     note: "A wish for this dish",
     noteHint: "cut in four",
-    howMany: "How many",
     addFor: (price: string) => (price ? `Add to order, ${price}` : "Add to order"),
     changeFor: (price: string) => (price ? `Change it, ${price}` : "Change it"),
     missing: (group: string) => `Please choose: ${group}.`,
