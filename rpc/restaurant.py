@@ -11,6 +11,7 @@ from rpc.menu_forms import GetMenuRequest, MenuSection, MenuSections, MenuUnchan
 from rpc.menu_pages import meant, pages_of
 from rpc.page import ObjectType, PageMethod, PageSpec, Session, StateObject, contract
 from state.commands import (
+    AddAllergy,
     AddItem,
     AddNote,
     CancelOrder,
@@ -144,10 +145,15 @@ def _same_line(order: OrderState, command: AddItem, context: OrderContext) -> st
     return max(written, key=lambda line_id: order.times[f"lines/{line_id}"].updated_at)
 
 
-def _again(order: OrderState) -> Iterable[AddItem]:
-    """Return the commands that order a placed order's items again; some choices may have to be made again."""
+def _again(order: OrderState) -> Iterable[AddAllergy | AddItem]:
+    """Return the commands that order a placed order's items again; some choices may have to be made again.
+
+    The allergies come first, so that each item is judged by them.
+    """
     if order.stage in ORDERING or order.stage in (Stage.CANCELLED, Stage.FAILED):
         return
+    for allergy in order.allergies:
+        yield AddAllergy(name=allergy)
     for line in order.order_items:
         fields: dict[str, Any] = {"name": line.name, "quantity": line.quantity}
         fields |= {"size": line.size} if line.size else {}

@@ -235,7 +235,7 @@ class CallRecord:
                 self._write()  # a job that continues an interrupted call counts turns from here
             case Said():
                 kind = MomentKind.INTERRUPTED if event.interrupted else MomentKind.AGENT_WORDS
-                self._say(event.turn, kind, event.agent, event.text)
+                self._say(event.turn, kind, event.agent, event.text, event.utterance)
             case Spent():
                 cost = {one.name: getattr(event, one.name) for one in fields(Cost)}
                 self._note(event.turn, MomentKind.COST, event.agent, json.dumps(cost))
@@ -251,7 +251,7 @@ class CallRecord:
     def _hear(self, event: Heard) -> None:
         if event.turn != self._stored:
             self._note(event.turn, MomentKind.USER_SPOKE, USER, "")
-            self._say(event.turn, MomentKind.USER_WORDS, USER, event.text)
+            self._say(event.turn, MomentKind.USER_WORDS, USER, event.text, event.utterance)
 
     def _note_answered(self, turn: int) -> None:
         """Record that every message has its complete reply: an action, a refusal or words."""
@@ -259,9 +259,9 @@ class CallRecord:
             self._answered = turn
             self._note(turn, MomentKind.ALL_ANSWERED, SYSTEM, "")
 
-    def _say(self, turn: int, kind: MomentKind, who: str, text: str) -> None:
+    def _say(self, turn: int, kind: MomentKind, who: str, text: str, utterance: str | None) -> None:
         if self._words:
-            self._note(turn, kind, who, self.kept(text))
+            self._note(turn, kind, who, self.kept(text), utterance)
 
     def kept(self, text: str) -> str:
         """Return words as they are stored."""
@@ -269,9 +269,13 @@ class CallRecord:
         # model has from another source.
         return self._call.policy.redact_output(clean(text, lines=True))
 
-    def _note(self, turn: int, kind: MomentKind, who: str, text: str) -> None:
+    def _note(
+        self, turn: int, kind: MomentKind, who: str, text: str, utterance: str | None = None
+    ) -> None:
         if not self._given_up:
-            self._unwritten.append(Moment(turn, kind.value, who, text, self._now()))
+            self._unwritten.append(
+                Moment(turn, kind.value, who, text, self._now(), utterance=utterance)
+            )
 
     def _moments_of(self, message: ClientMessage) -> Iterator[Moment]:
         texts = {MomentKind.USER_SPOKE: message.mark}

@@ -120,7 +120,10 @@ def hello_reply(noun: str, features: tuple[str, ...], *, repeats: bool) -> type[
         "resume_code": (Annotated[str | None, Field(description=code)], ...),
     }
     if repeats:
-        last = "The commands that repeat the {user}'s last {noun}; empty if there was none."
+        last = (
+            "The commands that repeat the {user}'s last {noun}, to be sent in this order; empty if"
+            " there was none."
+        )
         fields[f"last_{noun}"] = (
             Annotated[
                 tuple[Annotated[dict[str, JsonValue], Filled("command")], ...],
@@ -175,7 +178,7 @@ class TranscriptLine(Shown):
         Field(
             description=(
                 "The attribute `utterance` of the live transcriptions of these words; null if it is"
-                " not known, as of typed words and those of an earlier agent process."
+                " not known, as of typed words and those that an earlier release has stored."
             )
         ),
     ] = None

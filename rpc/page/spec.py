@@ -130,8 +130,8 @@ class PageSpec(Generic[S, C]):
         features: Further features that ``hello`` reports.
         resolve: Translates a command from the terms of a page before it is applied.
         view_form: The form of the view, a model or a ``TypedDict``, for the contract.
-        repeat: Returns the commands that do a state of the user's again, for a client that offers them
-            when the next one begins.
+        repeat: Returns the commands that do a state of the user's again, in the order in which they are to
+            be sent, for a client that offers them when the next one begins.
 
     Raises:
         PageFaults: The declaration has faults; the error lists all of them.

@@ -153,6 +153,7 @@ class Moment:
         at: When it was stored, aware; ``None`` before that.
         gate: Allows withdrawing it until writing begins. Writing begins once the transaction holds its locks, so
             waiting for them does not count.
+        utterance: The name of the utterance that the text is, if it has one.
     """
 
     turn: int
@@ -161,6 +162,7 @@ class Moment:
     text: str
     at: datetime | None = None
     gate: Gate | None = field(default=None, compare=False, repr=False)
+    utterance: str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

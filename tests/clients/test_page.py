@@ -182,6 +182,14 @@ async def test_a_combo_costs_on_the_ticket_what_its_sheet_has_said(
     await guest.press("Combos")
     await guest.press("Choose Family pizza night", role="link")
     await guest.see(".sheet-foot", "Add to order, $52.00")
+    await guest.press("One more Margherita")
+    await guest.press("One more Marinara")
+    for _ in range(3):
+        await guest.press("One more Cola")
+    await guest.press("One more Still water")
+    await guest.see(".sheet output", "4 of 4 chosen")
+    # A keyboard goes on from the button that can do no more.
+    assert await guest.focused() == "One more Still water"
     await guest.evaluate("document.querySelector('.part summary').click()")
     await guest.choose("Large +$6.00")
     await guest.choose("Pan +$2.50")
@@ -195,7 +203,8 @@ async def test_a_combo_costs_on_the_ticket_what_its_sheet_has_said(
     assert price == f"Add to order, {line}"
     assert line != "$52.00"
     (parts,) = await guest.texts(".item .details")
-    assert parts.startswith("Large Margherita extra mozzarella pan, small Margherita, ")
+    assert parts.startswith("Large Margherita extra mozzarella pan, small Marinara, ")
+    assert "3 × can Cola" in parts
 
 
 COUNT_LOST_FOCUS = """
@@ -688,19 +697,23 @@ async def test_a_placed_order_is_followed_after_goodbye_and_after_a_reload(
 @pytest.mark.usefixtures("worker")
 async def test_the_last_order_is_one_tap_away(browser: Browser, url: str) -> None:
     guest = await greeted(browser, url)
-    await guest.say("two tiramisu for pickup, my name is Cy")
+    await guest.say("two tiramisu for pickup, my name is Cy, I have an egg allergy")
     await guest.see(".item .name", "Tiramisu")
+    await guest.see(".ticket .stamp", "eggs")
     await guest.see(".dock.yours")
     await place_order(guest)
     await guest.evaluate("fetch('/api/leave', { method: 'POST' })")
     await guest.reload()
     await guest.hear("welcome to Bella Vista")
     await guest.see(".last-order", "2 × Tiramisu")
+    await guest.see(".last-order .stamp", "eggs")
     await guest.shot("again-last-order")
     await guest.press("Start with these")
     await guest.see(".item output", "2")
+    await guest.see(".item .warning", "Holds")
 
     assert await guest.texts(".item .name") == ["Tiramisu"]
+    assert await guest.texts(".ticket .stamp") == ["eggs"]
 
 
 TOKEN_SOURCE = """

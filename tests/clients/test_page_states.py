@@ -68,6 +68,9 @@ STATES = (
     "broken-off",
     "hostile",
 )
+CUT_OFF = """
+[...document.querySelectorAll('.choice-row')].some((row) => row.scrollWidth > row.clientWidth)
+"""
 SIZES = {1280: 900, 390: 844, 320: 700}
 
 
@@ -130,6 +133,8 @@ async def faults(
         found += [f"{state}: {fault}" for fault in await guest.axe(*without)]
         if await guest.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found.append(f"{state}: wider than the screen")
+        if await guest.evaluate(CUT_OFF):
+            found.append(f"{state}: a choice is cut off")
     await guest.close()
     return found
 

@@ -147,7 +147,8 @@ def _table(form: dict[str, Any], *, told: bool = True) -> str:
         if "oneOf" in part:
             part.update(type="[command](commands.md)")
         elif "oneOf" in part.get("items", {}):
-            part["items"]["type"] = "Add, Remove or Replace"
+            patch = {"$ref": "#/$defs/Replace"} in part["items"]["oneOf"]
+            part["items"]["type"] = "Add, Remove or Replace" if patch else "[command](commands.md)"
         elif "additionalProperties" in part and "anyOf" not in part:
             of = str(part["additionalProperties"].get("$ref", "")).rpartition("/")[2]
             part["type"] = f"object of {of}" if of not in ("", "JsonValue") else "object"

@@ -101,7 +101,8 @@ def _lines(moments: Sequence[Moment]) -> Iterator[SpokenLine]:
     for call in group_by_call(moments):
         for one in call.words:
             agent = None if is_users(one) else one.who
-            yield SpokenLine(one.turn, agent, one.text, one.kind == MomentKind.INTERRUPTED)
+            cut = one.kind == MomentKind.INTERRUPTED
+            yield SpokenLine(one.turn, agent, one.text, cut, one.utterance)
 
 
 logger = logging.getLogger(__name__)

@@ -938,7 +938,7 @@ export interface HelloReply {
    */
   resume_code: string | null;
   /**
-   * The commands that repeat the guest's last order; empty if there was none.
+   * The commands that repeat the guest's last order, to be sent in this order; empty if there was none.
    */
   last_order: Command[];
 }
@@ -990,7 +990,7 @@ export interface TranscriptLine {
    */
   interrupted: boolean;
   /**
-   * The attribute `utterance` of the live transcriptions of these words; null if it is not known, as of typed words and those of an earlier agent process.
+   * The attribute `utterance` of the live transcriptions of these words; null if it is not known, as of typed words and those that an earlier release has stored.
    */
   utterance: string | null;
 }

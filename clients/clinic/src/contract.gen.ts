@@ -305,7 +305,7 @@ export interface TranscriptLine {
    */
   interrupted: boolean;
   /**
-   * The attribute `utterance` of the live transcriptions of these words; null if it is not known, as of typed words and those of an earlier agent process.
+   * The attribute `utterance` of the live transcriptions of these words; null if it is not known, as of typed words and those that an earlier release has stored.
    */
   utterance: string | null;
 }

@@ -12,14 +12,14 @@ const UTTERANCE = "utterance";
 interface Mark {
   utterance?: string | null | undefined;
   turn?: number | undefined;
+  /** The line stands here as the agent has kept it: pieces of its utterance say no more. */
+  whole?: boolean;
 }
 
 export class Transcript {
   lines: readonly Line[] = [];
   /** The marks of lines, by the lines' ids. */
   readonly #marks = new Map<string, Mark>();
-  /** The utterances that stand here as the agent has kept them: pieces say no more. */
-  readonly #whole = new Set<string>();
   /** The lines that stood here when the connection was lost. */
   #before: ReadonlySet<string> = new Set();
 
@@ -54,13 +54,12 @@ export class Transcript {
       at = Math.max(at, lines.indexOf(line) + 1);
       this.#mark(line, one);
     }
-    this.lines = lines.slice(-MOST_LINES);
+    this.#keep(lines);
   }
 
   /** Put earlier lines in front. */
   precede(kept: readonly EarlierLine[]): void {
-    const lines = kept.map(asLine);
-    this.lines = [...lines, ...this.lines].slice(-MOST_LINES);
+    this.#keep([...kept.map(asLine), ...this.lines]);
   }
 
   /** The connection is lost: what is missing from now on follows the lines that stand here. */
@@ -81,7 +80,7 @@ export class Transcript {
       const one = kept.find((one) => mark !== undefined && isMarked(one, mark));
       if (one !== undefined) known.set(id, one);
     }
-    // An older agent names no utterances, another process those of no other, and typed words may be unanswered.
+    // An older agent names no utterances, nor are they stored of its words, and typed words may be unanswered.
     const found = new Set(known.values());
     const rest = kept.filter((one) => one.turn >= since && !found.has(one));
     for (const line of this.lines) {
@@ -95,8 +94,18 @@ export class Transcript {
   }
 
   #mark({ id }: Line, { utterance, speaker, turn }: EarlierLine): void {
-    this.#marks.set(id, { utterance, turn: speaker === "user" ? turn : undefined });
-    if (utterance) this.#whole.add(utterance);
+    this.#marks.set(id, {
+      utterance: utterance ?? this.#marks.get(id)?.utterance,
+      turn: speaker === "user" ? turn : undefined,
+      whole: true,
+    });
+  }
+
+  #isWhole(utterance: string): boolean {
+    for (const mark of this.#marks.values()) {
+      if (mark.whole && mark.utterance === utterance) return true;
+    }
+    return false;
   }
 
   #isOld(line: Line): boolean {
@@ -115,8 +124,7 @@ export class Transcript {
   take(piece: TranscriptPiece, activeAgent: string | null): boolean {
     const { segmentId: id, from: speaker, text, final, attributes } = piece;
     const utterance = attributes[UTTERANCE];
-    if (utterance === undefined ? this.#isLastKept(piece) : this.#whole.has(utterance))
-      return false;
+    if (utterance === undefined ? this.#isLastKept(piece) : this.#isWhole(utterance)) return false;
     const agent = speaker === "agent" ? (attributes.active_agent ?? activeAgent) : null;
     const known = this.lines.find((line) => line.id === id);
     if (utterance !== undefined) this.#marks.set(id, { utterance });
@@ -161,7 +169,7 @@ export class Transcript {
     const kept = this.lines.find(
       (line) => line !== typed && this.#marks.get(line.id)?.turn === turn,
     );
-    this.#marks.set(id, { turn });
+    this.#marks.set(id, { ...(kept && this.#marks.get(kept.id)), turn });
     if (typed === undefined || kept === undefined) return;
     this.lines = this.lines.filter((line) => line !== typed);
     this.#replace(kept, typed);
@@ -191,7 +199,15 @@ export class Transcript {
   }
 
   #add(line: Line): void {
-    this.lines = [...this.lines, line].slice(-MOST_LINES);
+    this.#keep([...this.lines, line]);
+  }
+
+  /** Keep the newest of these lines, and no marks without a line. */
+  #keep(lines: readonly Line[]): void {
+    this.lines = lines.slice(-MOST_LINES);
+    if (this.#marks.size <= 2 * MOST_LINES) return;
+    const here = new Set(this.lines.map(({ id }) => id));
+    for (const id of this.#marks.keys()) if (!here.has(id)) this.#marks.delete(id);
   }
 
   #replace(old: Line, line: Line): void {

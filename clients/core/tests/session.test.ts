@@ -991,10 +991,8 @@ describe("a call that is recorded", () => {
   });
 });
 
-describe.each([
-  ["an agent that names utterances", true],
-  ["an older agent", false],
-])("what was said before, by %s", (_, named) => {
+/** A talk with an agent that names utterances, or with an older one. */
+function talk(named: boolean) {
   /** Lines by turns: the agent's, or the user's after a ">". */
   const told = (...turns: string[][]): EarlierLine[] =>
     turns
@@ -1042,6 +1040,47 @@ describe.each([
     ["Welcome. What may I bring you?"],
     [">two pizzas", "Two pizzas. And to drink?"],
   );
+
+  const SAID = told(["Hello."], [">two pizzas", "Two pizzas. And to drink?", "We have cola."]);
+  const LAST = SAID.map((line) => line.text);
+
+  const [USER, REPLY] = [
+    told([], [">two pizzas"]),
+    told([], [">two pizzas", "Two pizzas. And to drink?", "We have cola."]),
+  ];
+
+  const MISSED = told(
+    ["Welcome. What may I bring you?"],
+    [">two pizzas", "Two pizzas. And to drink?"],
+    [">cola", "One cola.", "Anything else?"],
+  );
+
+  /** A client that has heard the first words, loses the connection, and has it back after `meanwhile`. */
+  async function lost(
+    heard: string[],
+    said: EarlierLine[],
+    meanwhile: (room: BasketRoom, session: AgentSession<Basket, Command>) => unknown = () => {},
+  ) {
+    const { room, session, look, texts } = await back([]);
+    for (const [number, text] of heard.entries()) {
+      if (text.startsWith(">")) await session.say(text.slice(1));
+      else speak(room, text, [...said, ...MISSED], `H${number}`);
+    }
+    room.earlier = said;
+    room.turn = said.at(-1)?.turn ?? 0;
+    room.connection("reconnecting");
+    await meanwhile(room, session);
+    room.connection("connected");
+    await pass(300);
+    const asked = () => room.calls.filter((call) => call.method === "get_transcript").length;
+    return { room, session, look, texts, asked };
+  }
+
+  return { told, speak, back, lost, GREETED, SAID, LAST, USER, REPLY, MISSED };
+}
+
+describe("what was said before", () => {
+  const { told, speak, back, lost, GREETED, MISSED } = talk(true);
 
   test("it stands first, once, as it was said", async () => {
     const { room, session, look, texts } = await back(GREETED);
@@ -1106,8 +1145,123 @@ describe.each([
     expect(later.look().lines).toHaveLength(3);
   });
 
-  const SAID = told(["Hello."], [">two pizzas", "Two pizzas. And to drink?", "We have cola."]);
-  const LAST = SAID.map((line) => line.text);
+  test("words typed meanwhile stand once", async () => {
+    const room = basketRoom();
+    room.earlier = told([], [">two pizzas"]);
+    const { session, look } = await joined(room);
+    await session.say("two pizzas");
+    await pass();
+    expect(look().lines.map((line) => line.text)).toEqual(["two pizzas"]);
+  });
+
+  test("words typed during a loss stand after what was missed, and once", async () => {
+    const { session, texts } = await lost([MISSED[0]?.text ?? ""], MISSED, (_, session) => {
+      void session.say("wine");
+    });
+    const all = MISSED.map((line) => line.text);
+    expect(texts()).toEqual([...all, "wine"]);
+    await session.say("no");
+    expect(texts()).toEqual([...all, "wine", "no"]);
+  });
+
+  test("words of which the answer was lost stand where they were heard", async () => {
+    const { room, session, texts } = await back([]);
+    speak(room, "Welcome. What may I bring you?", MISSED);
+    room.onReply = () => {
+      room.earlier = MISSED;
+      room.connection("reconnecting");
+      room.onReply = () => {};
+      throw new CallError(1502);
+    };
+    void session.say("two pizzas");
+    await pass();
+    room.connection("connected");
+    await pass(1_000);
+    expect(texts()).toEqual(MISSED.map((line) => line.text));
+    expect(room.heard).toEqual(["two pizzas"]);
+  });
+
+  test("typed words that the agent keeps in another form stand once, as they were typed", async () => {
+    const kept = told(["What is your card number?"], [">[card]", "I take no card numbers."]);
+    const { texts } = await lost(["What is your card number?", ">4242 4242"], kept);
+    expect(texts()).toEqual(["What is your card number?", "4242 4242", "I take no card numbers."]);
+  });
+
+  test("after a loss another call's lines are not taken for missed ones", async () => {
+    const { texts, asked } = await lost(["Goodbye."], MISSED, (room) => {
+      room.stateId = "state-2";
+    });
+    expect([texts(), asked()]).toEqual([["Goodbye."], 1]);
+  });
+
+  test("an agent that cannot tell is not asked after a loss either", async () => {
+    const { room, look } = await joined();
+    room.transcribe({ text: "Welcome." });
+    room.connection("reconnecting");
+    room.connection("connected");
+    await pass(300);
+    room.yourTurn();
+    await pass();
+    expect(look().lines).toHaveLength(1);
+    expect(room.calls.map((call) => call.method)).not.toContain("get_transcript");
+  });
+
+  test("words that could not be sent before a loss stand behind what was said meanwhile", async () => {
+    const { room, session, texts } = await back(GREETED);
+    room.onRequest = failing;
+    void session.say("cola");
+    await pass();
+    room.connection("reconnecting");
+    const [said, heard] = [
+      told([], [], ["Are you there?"]),
+      told([], [], ["Are you there?"], [">cola"]),
+    ];
+    const after = (lines: EarlierLine[]) =>
+      lines.map((line) => ({
+        ...line,
+        turn: line.speaker === "user" ? 2 : 1,
+        number: line.number + GREETED.length,
+      }));
+    room.earlier = [...GREETED, ...after(said)];
+    room.onRequest = async (method) => {
+      if (method === "say") await new Promise((resolve) => setTimeout(resolve, 100));
+    };
+    room.connection("connected");
+    await pass();
+    const all = [...GREETED.map((line) => line.text), "Are you there?", "cola"];
+    expect(texts()).toEqual(all);
+    await pass(1_000);
+    room.earlier = [...GREETED, ...after(heard)];
+    room.yourTurn();
+    await pass();
+    expect(texts()).toEqual(all);
+  });
+
+  test("words that are heard before what was missed is read stand behind it", async () => {
+    const { room, session, texts } = await back(GREETED);
+    room.onRequest = failing;
+    void session.say("cola");
+    await pass();
+    room.connection("reconnecting");
+    room.onRequest = () => {};
+    const later = told(["Are you there?"], [">cola", "One cola."]);
+    const kept = later.map((line) => ({
+      ...line,
+      turn: line.turn + 1,
+      number: line.number + 3,
+    }));
+    room.earlier = [...GREETED, ...kept];
+    room.connection("connected");
+    await pass(1_000);
+    expect(texts()).toEqual([...GREETED, ...kept].map((line) => line.text));
+  });
+});
+
+describe.each([
+  ["an agent that names utterances", true],
+  ["an older agent", false],
+])("what was said before, by %s", (_, named) => {
+  const { told, speak, back, lost, GREETED, SAID, LAST, USER, REPLY, MISSED } = talk(named);
 
   test.each<[string, string[], string[], string[]]>([
     ["the last words", ["We have cola."], [], []],
@@ -1131,11 +1285,6 @@ describe.each([
     const { texts } = await back(greeted, (room) => speak(room, "Anything else?", []));
     expect(texts()).toEqual(["Anything else?", "no", "Anything else?"]);
   });
-
-  const [USER, REPLY] = [
-    told([], [">two pizzas"]),
-    told([], [">two pizzas", "Two pizzas. And to drink?", "We have cola."]),
-  ];
 
   test.each<[string, string[], string[], EarlierLine[], string[]]>([
     ["its rest came", ["We have cola."], [], REPLY, []],
@@ -1176,42 +1325,6 @@ describe.each([
     await pass();
     expect(texts()).toEqual(["two pizzas", "Two pizzas. And to drink?", "We have cola."]);
   });
-
-  test("words typed meanwhile stand once", async () => {
-    const room = basketRoom();
-    room.earlier = told([], [">two pizzas"]);
-    const { session, look } = await joined(room);
-    await session.say("two pizzas");
-    await pass();
-    expect(look().lines.map((line) => line.text)).toEqual(["two pizzas"]);
-  });
-
-  const MISSED = told(
-    ["Welcome. What may I bring you?"],
-    [">two pizzas", "Two pizzas. And to drink?"],
-    [">cola", "One cola.", "Anything else?"],
-  );
-
-  /** A client that has heard the first words, loses the connection, and has it back after `meanwhile`. */
-  async function lost(
-    heard: string[],
-    said: EarlierLine[],
-    meanwhile: (room: BasketRoom, session: AgentSession<Basket, Command>) => unknown = () => {},
-  ) {
-    const { room, session, look, texts } = await back([]);
-    for (const [number, text] of heard.entries()) {
-      if (text.startsWith(">")) await session.say(text.slice(1));
-      else speak(room, text, [...said, ...MISSED], `H${number}`);
-    }
-    room.earlier = said;
-    room.turn = said.at(-1)?.turn ?? 0;
-    room.connection("reconnecting");
-    await meanwhile(room, session);
-    room.connection("connected");
-    await pass(300);
-    const asked = () => room.calls.filter((call) => call.method === "get_transcript").length;
-    return { room, session, look, texts, asked };
-  }
 
   test.each<[string, string[], string[]]>([
     ["a reply", [MISSED[0]?.text ?? "", ">two pizzas"], []],
@@ -1295,39 +1408,6 @@ describe.each([
     expect(texts()).toEqual(MISSED.slice(0, 3).map((line) => line.text));
   });
 
-  test("words typed during a loss stand after what was missed, and once", async () => {
-    const { session, texts } = await lost([MISSED[0]?.text ?? ""], MISSED, (_, session) => {
-      void session.say("wine");
-    });
-    const all = MISSED.map((line) => line.text);
-    expect(texts()).toEqual([...all, "wine"]);
-    await session.say("no");
-    expect(texts()).toEqual([...all, "wine", "no"]);
-  });
-
-  test("words of which the answer was lost stand where they were heard", async () => {
-    const { room, session, texts } = await back([]);
-    speak(room, "Welcome. What may I bring you?", MISSED);
-    room.onReply = () => {
-      room.earlier = MISSED;
-      room.connection("reconnecting");
-      room.onReply = () => {};
-      throw new CallError(1502);
-    };
-    void session.say("two pizzas");
-    await pass();
-    room.connection("connected");
-    await pass(1_000);
-    expect(texts()).toEqual(MISSED.map((line) => line.text));
-    expect(room.heard).toEqual(["two pizzas"]);
-  });
-
-  test("typed words that the agent keeps in another form stand once, as they were typed", async () => {
-    const kept = told(["What is your card number?"], [">[card]", "I take no card numbers."]);
-    const { texts } = await lost(["What is your card number?", ">4242 4242"], kept);
-    expect(texts()).toEqual(["What is your card number?", "4242 4242", "I take no card numbers."]);
-  });
-
   test("a long loss is read in pages, back to what is known", async () => {
     const many = told(
       ...Array.from({ length: 220 }, (_, number) => [`Line number ${number} is this.`]),
@@ -1367,75 +1447,6 @@ describe.each([
     await session.start();
     await pass();
     expect(texts()).toEqual(MISSED.map((line) => line.text));
-  });
-
-  test("after a loss another call's lines are not taken for missed ones", async () => {
-    const { texts, asked } = await lost(["Goodbye."], MISSED, (room) => {
-      room.stateId = "state-2";
-    });
-    expect([texts(), asked()]).toEqual([["Goodbye."], 1]);
-  });
-
-  test("an agent that cannot tell is not asked after a loss either", async () => {
-    const { room, look } = await joined();
-    room.transcribe({ text: "Welcome." });
-    room.connection("reconnecting");
-    room.connection("connected");
-    await pass(300);
-    room.yourTurn();
-    await pass();
-    expect(look().lines).toHaveLength(1);
-    expect(room.calls.map((call) => call.method)).not.toContain("get_transcript");
-  });
-
-  test("words that could not be sent before a loss stand behind what was said meanwhile", async () => {
-    const { room, session, texts } = await back(GREETED);
-    room.onRequest = failing;
-    void session.say("cola");
-    await pass();
-    room.connection("reconnecting");
-    const [said, heard] = [
-      told([], [], ["Are you there?"]),
-      told([], [], ["Are you there?"], [">cola"]),
-    ];
-    const after = (lines: EarlierLine[]) =>
-      lines.map((line) => ({
-        ...line,
-        turn: line.speaker === "user" ? 2 : 1,
-        number: line.number + GREETED.length,
-      }));
-    room.earlier = [...GREETED, ...after(said)];
-    room.onRequest = async (method) => {
-      if (method === "say") await new Promise((resolve) => setTimeout(resolve, 100));
-    };
-    room.connection("connected");
-    await pass();
-    const all = [...GREETED.map((line) => line.text), "Are you there?", "cola"];
-    expect(texts()).toEqual(all);
-    await pass(1_000);
-    room.earlier = [...GREETED, ...after(heard)];
-    room.yourTurn();
-    await pass();
-    expect(texts()).toEqual(all);
-  });
-
-  test("words that are heard before what was missed is read stand behind it", async () => {
-    const { room, session, texts } = await back(GREETED);
-    room.onRequest = failing;
-    void session.say("cola");
-    await pass();
-    room.connection("reconnecting");
-    room.onRequest = () => {};
-    const later = told(["Are you there?"], [">cola", "One cola."]);
-    const kept = later.map((line) => ({
-      ...line,
-      turn: line.turn + 1,
-      number: line.number + 3,
-    }));
-    room.earlier = [...GREETED, ...kept];
-    room.connection("connected");
-    await pass(1_000);
-    expect(texts()).toEqual([...GREETED, ...kept].map((line) => line.text));
   });
 
   test("typed words that the agent keeps in another form stand once at the end of a turn", async () => {

@@ -169,7 +169,14 @@ const STATES: Record<string, State> = {
     hash: "#menu/Family pizza night",
     play: async (evening) => {
       evening.room.yourTurn();
-      await new Promise((done) => setTimeout(done, 100)); // the menu comes a moment later
+      await rendered(".part"); // the menu comes a moment later
+      const more = ".part:first-child .stepper button:last-child";
+      for (const button of document.querySelectorAll<HTMLButtonElement>(more)) {
+        button.click();
+        await soon();
+        button.click();
+        await soon();
+      }
       for (const part of document.querySelectorAll<HTMLDetailsElement>(".part details")) {
         part.open = true;
       }
@@ -277,7 +284,14 @@ const STATES: Record<string, State> = {
   "other-tip": { order: orders.confirmed, play: used(".tips .pick:last-child input") },
   "last-order": {
     order: orders.empty,
-    how: { hello: { last_order: [{ op: "add_item", name: "Margherita", size: "large" }] } },
+    how: {
+      hello: {
+        last_order: [
+          { op: "add_allergy", name: "peanuts" },
+          { op: "add_item", name: "Margherita", size: "large" },
+        ],
+      },
+    },
     play: greeting,
   },
   paused: { order: orders.ordering, house: { paused: true }, hash: "#menu", play: greeting },

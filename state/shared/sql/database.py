@@ -344,6 +344,7 @@ class Database:
                     who=row["who"],
                     text=row["text"],
                     at=datetime.fromisoformat(row["at"]),
+                    utterance=row["utterance"],
                 )
                 for row in connection.execute(_SAID, {"id": state_id}).mappings()
             ]
@@ -498,6 +499,7 @@ def _transcript_rows(
             "kind": moment.kind,
             "who": moment.who,
             "text": moment.text,
+            "utterance": moment.utterance,
         }
         for position, moment in enumerate(
             (moment for moment in one.moments if moment.gate is None or moment.gate.begin()),

@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-LAYOUT = "0007"
+LAYOUT = "0008"
 """The latest migration; a database with a later one is not used."""
 
 metadata = MetaData()
@@ -77,6 +77,7 @@ moments = Table(
     Column("kind", Text, nullable=False),
     Column("who", Text, nullable=False),
     Column("text", Text, nullable=False),
+    Column("utterance", Text),
 )
 """The transcript. No checksum: nothing is computed from it, and it is deleted after a time."""
 

@@ -60,6 +60,7 @@ def moment(state_id: str, position: int) -> dict[str, Any]:
         "kind": "said",
         "who": "guest",
         "text": ODD,
+        "utterance": ODD,
     }
 
 

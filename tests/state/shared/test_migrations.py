@@ -34,7 +34,7 @@ KEPT = (
 )
 LAYOUT = "SELECT max(layout) FROM journal_layout"
 MARK = "SELECT version_num FROM journal_version"
-HEAD = "0007"
+HEAD = "0008"
 
 
 def store(address: str, *, create: bool = True) -> SqlStore:
@@ -138,6 +138,7 @@ def test_the_last_script_is_the_one_the_program_waits_for() -> None:
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_heads() == [LAYOUT]
     assert [script.revision for script in scripts.walk_revisions()] == [
+        "0008",
         "0007",
         "0006",
         "0005",

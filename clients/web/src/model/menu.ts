@@ -198,6 +198,13 @@ export function firstPart(name: string, find: FindDish): ChosenPart {
   return { name, chosen: { ...firstChoice(dish, find), size: coveredSize(dish) } };
 }
 
+/** The dishes that a part of a combo starts with; of several to be chosen, none unless there is only one to choose. */
+function firstParts({ choose, dishes }: Dish["parts"][number], find: FindDish): ChosenPart[] {
+  const there = dishes.filter((name) => find(name)?.available !== false);
+  if (choose > 1 && dishes.length > 1 && there.length !== 1) return [];
+  return Array.from({ length: choose }, () => firstPart(there[0] ?? dishes[0] ?? "", find));
+}
+
 /** Whether anything can be chosen of a dish that stands in a combo. */
 export function hasChoices(dish: Dish): boolean {
   return Object.keys(dish.sizes).length > 1 || dish.with.length > 0 || dish.options.length > 0;
@@ -214,10 +221,7 @@ export function firstChoice(dish: Dish, find: FindDish = noOther): Chosen {
     size: dish.default_size ?? (sizes.length === 1 ? (sizes[0] ?? "") : ""),
     amounts: {},
     taken,
-    parts: dish.parts.map((part) => {
-      const there = part.dishes.find((name) => find(name)?.available) ?? part.dishes[0] ?? "";
-      return Array.from({ length: part.choose }, () => firstPart(there, find));
-    }),
+    parts: dish.parts.map((part) => firstParts(part, find)),
     quantity: 1,
     note: "",
     others: [],
@@ -250,7 +254,10 @@ export function choiceOf(
 ): Chosen {
   const chosen = firstChoice(dish, find);
   const parts = line.parts.map((part) => partOf(part, find)); // in the order of the combo's parts
-  chosen.parts = chosen.parts.map((part) => part.map((first) => parts.shift() ?? first));
+  chosen.parts = dish.parts.map((part) => {
+    const there = parts.splice(0, part.choose);
+    return there.length > 0 ? there : firstParts(part, find);
+  });
   chosen.size = line.size ?? chosen.size;
   chosen.quantity = line.quantity;
   chosen.note = line.note ?? "";
@@ -305,16 +312,27 @@ function partOf(part: OrderItem["parts"][number], find: FindDish): ChosenPart {
 
 /** The dishes of a combo as a command names them. */
 export function partsOf(chosen: Chosen, find: FindDish) {
-  return chosen.parts.flat().map(({ name, chosen: of }) => {
-    const dish = find(name);
-    const modifications = dish ? modificationsOf(dish, of) : [...of.others];
-    const sized = dish ? Object.keys(dish.sizes).length > 1 : of.size !== "";
-    return {
-      name,
-      ...(sized ? { size: of.size } : {}),
-      ...(modifications.length > 0 ? { modifications } : {}),
-    };
+  return chosen.parts.flat().map((part) => inWords(part, find));
+}
+
+function inWords({ name, chosen }: ChosenPart, find: FindDish) {
+  const dish = find(name);
+  const modifications = dish ? modificationsOf(dish, chosen) : [...chosen.others];
+  const sized = dish ? Object.keys(dish.sizes).length > 1 : chosen.size !== "";
+  return {
+    name,
+    ...(sized ? { size: chosen.size } : {}),
+    ...(modifications.length > 0 ? { modifications } : {}),
+  };
+}
+
+/** Whether dishes of a combo are the same with the same choices. */
+export function alike(parts: readonly ChosenPart[], find: FindDish): boolean {
+  const worded = parts.map((part) => {
+    const { modifications = [], ...others } = inWords(part, find);
+    return JSON.stringify({ ...others, modifications: [...modifications].sort() });
   });
+  return new Set(worded).size < 2;
 }
 
 /** What a dish of a combo adds to the combo's price, null where only the server can tell it. */
@@ -370,17 +388,40 @@ export function allergensOf(dish: Dish, chosen: Chosen, find: FindDish = noOther
   return [...all];
 }
 
+/** A part of a combo that has too few dishes. */
+export interface OpenPart {
+  /** How many are still to be chosen. */
+  open: number;
+  /** What there is to choose from. */
+  dishes: readonly string[];
+}
+
 /** The first group that has too few choices, or null; of a dish in a combo with its name. */
-export function missing(dish: Dish, chosen: Chosen, find: FindDish = noOther): string | null {
-  if (dish.sizes[chosen.size] === undefined) return "size";
-  for (const option of dish.options) {
-    const count = Object.keys(chosen.taken[option.name] ?? {}).length;
-    if (count < option.min) return option.name;
-  }
-  for (const part of chosen.parts.flat()) {
-    const other = find(part.name);
-    const lacks = other ? missing(other, part.chosen, find) : null;
-    if (lacks !== null) return `${part.name}, ${lacks}`;
+export function missing(
+  dish: Dish,
+  chosen: Chosen,
+  find: FindDish = noOther,
+): string | OpenPart | null {
+  const lacks = lacking(dish, chosen);
+  if (lacks !== null) return lacks;
+  for (const [place, { choose, dishes }] of dish.parts.entries()) {
+    const taken = chosen.parts[place] ?? [];
+    for (const part of taken) {
+      const other = find(part.name);
+      const lacks = other ? lacking(other, part.chosen) : null;
+      if (lacks !== null) return `${part.name}, ${lacks}`;
+    }
+    const open = choose - taken.length;
+    if (open > 0) return { open, dishes: dishes.filter((name) => find(name)?.available !== false) };
   }
   return null;
+}
+
+/** The first group of one dish that has too few choices, or null. */
+export function lacking(dish: Dish, chosen: Chosen): string | null {
+  if (dish.sizes[chosen.size] === undefined) return "size";
+  const group = dish.options.find(
+    (option) => Object.keys(chosen.taken[option.name] ?? {}).length < option.min,
+  );
+  return group?.name ?? null;
 }

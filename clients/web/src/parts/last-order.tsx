@@ -6,37 +6,49 @@ import { useState } from "react";
 import { details } from "../model/changes";
 import { useOneAtATime } from "../model/hooks";
 import { usePage } from "../model/page";
+import { allergenText } from "../model/words";
 import { useTexts } from "../texts";
 import { reasonOf } from "./refused";
 
+type AddAllergy = Extract<Command, { op: "add_allergy" }>;
 type AddItem = Extract<Command, { op: "add_item" }>;
 
-/** Offers it while nothing is ordered; says afterwards what of it could not be ordered again, and why. */
+/**
+ * Offers it while nothing is ordered; says afterwards what of it could not be ordered again, and why.
+ *
+ * The allergies are noted first: dishes that are added without them would come without a warning.
+ */
 export function LastOrder({ hello, order }: { hello: Hello | null; order: Order }) {
   const texts = useTexts();
   const { session } = usePage();
   const [busy, oneAtATime] = useOneAtATime();
-  const [lost, setLost] = useState<readonly (readonly [AddItem, AppError])[]>([]);
+  const [lost, setLost] = useState<readonly (readonly [string, AppError])[]>([]);
   const last = hello?.last_order;
   if (!Array.isArray(last) || last.length === 0) return null;
   const items = last.filter((each): each is AddItem => each?.op === "add_item");
-  const start = async () => {
-    const refused: [AddItem, AppError][] = [];
-    for (const item of items) {
+  const allergies = last.filter((each): each is AddAllergy => each?.op === "add_allergy");
+  const named = allergies.map(({ name }) => allergenText([name], texts.card.allergens));
+  const applied = async (commands: readonly (AddAllergy | AddItem)[]) => {
+    const refused: [string, AppError][] = [];
+    for (const command of commands) {
       try {
-        await session.apply(item);
+        await session.apply(command);
       } catch (error) {
-        refused.push([item, AppError.from(error)]);
+        refused.push([command.name, AppError.from(error)]);
       }
     }
-    setLost(refused);
+    return refused;
   };
-  const told = lost.map(([item, error], place) => {
+  const start = async () => {
+    const unnoted = await applied(allergies);
+    setLost(unnoted.length > 0 ? unnoted : await applied(items));
+  };
+  const told = lost.map(([name, error], place) => {
     const reason = reasonOf(error, texts);
     return (
       // biome-ignore lint/suspicious/noArrayIndexKey: they never move
       <p key={place} className="refused" role="alert">
-        {reason.startsWith(item.name) ? reason : `${item.name}: ${reason}`}
+        {reason.startsWith(name) ? reason : `${name}: ${reason}`}
       </p>
     );
   });
@@ -53,6 +65,16 @@ export function LastOrder({ hello, order }: { hello: Hello | null; order: Order 
           </li>
         ))}
       </ul>
+      {named.length > 0 && (
+        <p className="row">
+          <b>{texts.ticket.allergies}</b>
+          {named.map((name) => (
+            <span className="stamp" key={name}>
+              {name}
+            </span>
+          ))}
+        </p>
+      )}
       {told}
       <button
         type="button"

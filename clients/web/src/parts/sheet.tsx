@@ -11,10 +11,11 @@ import type {
   Order,
   OrderItem,
 } from "@bella-vista/client";
-import { type FormEvent, useId, useLayoutEffect, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
 import { details } from "../model/changes";
 import { useOneAtATime, useReservedHeight } from "../model/hooks";
 import {
+  alike,
   allergensOf,
   type Chosen,
   type ChosenPart,
@@ -25,9 +26,11 @@ import {
   firstChoice,
   firstPart,
   hasChoices,
+  lacking,
   meets,
   missing,
   modificationsOf,
+  type OpenPart,
   partsOf,
 } from "../model/menu";
 import { canOrder } from "../model/order";
@@ -39,6 +42,8 @@ import { Refused } from "./refused";
 import "../styles/sheet.css";
 
 const FOLDED = 8;
+/** How many dishes are named where some are still to be chosen. */
+const NAMED = 3;
 
 export function Sheet({
   dish,
@@ -66,7 +71,7 @@ export function Sheet({
   const [chosen, setChosen] = useState<Chosen>(() =>
     line ? choiceOf(dish, line, find) : firstChoice(dish, find),
   );
-  const [lacking, setLacking] = useState<string | null>(null);
+  const [lacks, setLacks] = useState<string | OpenPart | null>(null);
   const [busy, oneAtATime] = useOneAtATime();
   const title = useRef<HTMLHeadingElement>(null);
   const foot = useReservedHeight<HTMLDivElement>("--foot-height");
@@ -74,7 +79,7 @@ export function Sheet({
     title.current?.focus();
   }, []);
   const change = (part: Partial<Chosen>) => {
-    setLacking(null);
+    setLacks(null);
     setChosen((before) => ({ ...before, ...part }));
   };
 
@@ -87,9 +92,9 @@ export function Sheet({
   const send = (event: FormEvent) => {
     event.preventDefault();
     if (over) return;
-    const lacks = missing(dish, chosen, find);
-    setLacking(lacks);
-    if (lacks !== null) return;
+    const now = missing(dish, chosen, find);
+    setLacks(now);
+    if (now !== null) return;
     void oneAtATime(async () => {
       if (await edit(place, commandFor(dish, chosen, find, line))) back();
     });
@@ -159,30 +164,19 @@ export function Sheet({
       </div>
       <div className="sheet-foot" ref={foot}>
         <Refused place={place} />
-        {lacking && (
+        {lacks && (
           <p className="refused" role="alert">
-            {words.missing(lacking === "size" ? words.size : lacking)}
+            {typeof lacks === "string"
+              ? words.missing(lacks === "size" ? words.size : lacks)
+              : words.missingDishes(lacks.open, someOf(lacks.dishes))}
           </p>
         )}
-        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields */}
-        <span className="stepper" role="group" aria-label={words.howMany}>
-          <button
-            type="button"
-            aria-label={texts.ticket.fewer(dish.name)}
-            disabled={chosen.quantity <= 1}
-            onClick={() => change({ quantity: chosen.quantity - 1 })}
-          >
-            −
-          </button>
-          <output>{chosen.quantity}</output>
-          <button
-            type="button"
-            aria-label={texts.ticket.more(dish.name)}
-            onClick={() => change({ quantity: chosen.quantity + 1 })}
-          >
-            +
-          </button>
-        </span>
+        <Count
+          name={dish.name}
+          value={chosen.quantity}
+          least={1}
+          onChange={(quantity) => change({ quantity })}
+        />
         {over ? (
           <p className="fine">{texts.dock.over}</p>
         ) : (
@@ -212,6 +206,10 @@ function commandFor(
   return line
     ? { op: "change_item", line_id: line.id, ...what, note }
     : { op: "add_item", name: dish.name, ...what, ...(note ? { note } : {}) };
+}
+
+function someOf(names: readonly string[]): string {
+  return [...names.slice(0, NAMED), ...(names.length > NAMED ? ["…"] : [])].join(", ");
 }
 
 function isPizza(dish: Dish): boolean {
@@ -469,8 +467,7 @@ function Group({ option, chosen, order, onChange }: Omit<GroupProps, "dish"> & {
                 <Count
                   name={choice.name}
                   value={number}
-                  most={option.max}
-                  disabled={!choice.available}
+                  most={choice.available ? option.max : 0}
                   onChange={(next) =>
                     toggle(choice.name, next === 0 ? null : next === 1 ? "all" : next)
                   }
@@ -507,25 +504,27 @@ function Group({ option, chosen, order, onChange }: Omit<GroupProps, "dish"> & {
 function Count({
   name,
   value,
-  most,
-  disabled,
+  least = 0,
+  most = Number.POSITIVE_INFINITY,
   onChange,
 }: {
   name: string;
   value: number;
-  most: number;
-  disabled: boolean;
+  least?: number;
+  most?: number;
   onChange: (value: number) => void;
 }) {
   const texts = useTexts();
+  // A button that is pressed to the end keeps the focus.
+  const [low, full] = [value <= least, value >= most];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
     <span className="stepper" role="group" aria-label={texts.ticket.howMany(name)}>
       <button
         type="button"
         aria-label={texts.ticket.fewer(name)}
-        disabled={disabled || value <= 0}
-        onClick={() => onChange(value - 1)}
+        aria-disabled={low}
+        onClick={() => low || onChange(value - 1)}
       >
         −
       </button>
@@ -533,8 +532,8 @@ function Count({
       <button
         type="button"
         aria-label={texts.ticket.more(name)}
-        disabled={disabled || value >= most}
-        onClick={() => onChange(value + 1)}
+        aria-disabled={full}
+        onClick={() => full || onChange(value + 1)}
       >
         +
       </button>
@@ -542,82 +541,187 @@ function Count({
   );
 }
 
-/** A part of a combo: so many of these dishes, each with its own choices. */
-function Parts({
-  part,
-  taken,
-  find,
-  order,
-  onChange,
-}: {
+interface PartsProps {
   part: Dish["parts"][number];
   taken: readonly ChosenPart[];
   find: FindDish;
   order: Order;
   onChange: (taken: readonly ChosenPart[]) => void;
-}) {
-  const texts = useTexts();
-  const words = texts.sheet;
-  const id = useId();
-  const set = (place: number, next: ChosenPart) =>
-    onChange(taken.map((old, at) => (at === place ? next : old)));
+}
+
+/** A part of a combo: so many of these dishes, each with its own choices. */
+function Parts(props: PartsProps) {
+  const words = useTexts().sheet;
+  const { choose, dishes } = props.part;
   return (
     <fieldset>
-      <legend className="group">{words.choose(part.choose)}</legend>
-      <div className="parts">
-        {taken.map(({ name, chosen }, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the places of a part never move
-          <div className="part" key={place}>
-            <label className="unseen" htmlFor={`${id}-${place}`}>
-              {words.choose(1)} {place + 1}
-            </label>
-            <select
-              id={`${id}-${place}`}
-              className="field"
-              lang="en"
-              value={name}
-              onChange={(event) => set(place, firstPart(event.target.value, find))}
-            >
-              {part.dishes.map((dish) =>
-                find(dish)?.available === false ? (
-                  <option key={dish} value={dish} lang={texts.code} disabled>
-                    {dish}: {texts.card.soldOut}
-                  </option>
-                ) : (
-                  <option key={dish}>{dish}</option>
-                ),
-              )}
-            </select>
-            <PartChoices
-              key={name}
-              dish={find(name)}
-              chosen={chosen}
-              find={find}
-              order={order}
-              onChange={(change) => set(place, { name, chosen: { ...chosen, ...change } })}
-            />
-          </div>
-        ))}
-      </div>
+      <legend className="group">
+        {dishes.length === 1 ? words.included : words.choose(choose)}
+      </legend>
+      {choose === 1 && dishes.length > 1 ? <OneOf {...props} /> : <SomeOf {...props} />}
     </fieldset>
   );
+}
+
+/** A part of one dish. */
+function OneOf({ part, taken, find, order, onChange }: PartsProps) {
+  const texts = useTexts();
+  const id = useId();
+  const { name, chosen } = taken[0] ?? firstPart("", find);
+  return (
+    <div className="part">
+      <label className="unseen" htmlFor={id}>
+        {texts.sheet.choose(1)}
+      </label>
+      <select
+        id={id}
+        className="field"
+        lang="en"
+        value={name}
+        onChange={(event) => onChange([firstPart(event.target.value, find)])}
+      >
+        {part.dishes.map((dish) =>
+          find(dish)?.available === false ? (
+            <option key={dish} value={dish} lang={texts.code} disabled>
+              {dish}: {texts.card.soldOut}
+            </option>
+          ) : (
+            <option key={dish}>{dish}</option>
+          ),
+        )}
+      </select>
+      <PartChoices
+        key={name}
+        dish={find(name)}
+        chosen={chosen}
+        order={order}
+        onChange={(change) => onChange([{ name, chosen: { ...chosen, ...change } }])}
+      />
+    </div>
+  );
+}
+
+/** A part of several dishes: how many of each. */
+function SomeOf({ part, taken, find, order, onChange }: PartsProps) {
+  const texts = useTexts();
+  const only = part.dishes.length === 1;
+  const names = new Set([...part.dishes, ...taken.map(({ name }) => name)]);
+  return (
+    <>
+      {!only && <output className="fine">{texts.sheet.chosen(taken.length, part.choose)}</output>}
+      <div className="parts">
+        {[...names].map((name) => {
+          const dish = find(name);
+          const these = taken.filter((one) => one.name === name);
+          const met = meets(dish?.allergens ?? [], order.allergies);
+          const soldOut = dish?.available === false;
+          const replace = (next: readonly ChosenPart[]) =>
+            onChange(
+              [...names].flatMap((other) =>
+                other === name ? next : taken.filter((one) => one.name === other),
+              ),
+            );
+          return (
+            <div className="part" key={name}>
+              <div className="part-row">
+                <span>
+                  {only && these.length > 1 && `${these.length} × `}
+                  <span lang="en">{name}</span>
+                  {soldOut && <span className="fine"> {texts.card.soldOut}</span>}
+                  {met.length > 0 && (
+                    <span className="met">
+                      {" "}
+                      {texts.ticket.holds(allergenText(met, texts.card.allergens))}
+                    </span>
+                  )}
+                </span>
+                {!only && (
+                  <Count
+                    name={name}
+                    value={these.length}
+                    most={soldOut ? 0 : these.length + part.choose - taken.length}
+                    onChange={(count) =>
+                      replace(
+                        count < these.length
+                          ? these.slice(0, count)
+                          : [...these, these.at(-1) ?? firstPart(name, find)],
+                      )
+                    }
+                  />
+                )}
+              </div>
+              {these.length > 0 && (
+                <Pieces these={these} find={find} order={order} onChange={replace} />
+              )}
+            </div>
+          );
+        })}
+      </div>
+    </>
+  );
+}
+
+/** The choices of the same dish, several times in a part: for all of them, or for each by itself. */
+function Pieces({
+  these,
+  find,
+  order,
+  onChange,
+}: {
+  these: readonly ChosenPart[];
+  find: FindDish;
+  order: Order;
+  onChange: (these: readonly ChosenPart[]) => void;
+}) {
+  const words = useTexts().sheet;
+  const [apart, setApart] = useState(() => !alike(these, find));
+  return (apart ? these : these.slice(0, 1)).map(({ name, chosen }, place) => (
+    <PartChoices
+      // biome-ignore lint/suspicious/noArrayIndexKey: only the last one comes or goes
+      key={place}
+      dish={find(name)}
+      number={apart && these.length > 1 ? place + 1 : undefined}
+      chosen={chosen}
+      order={order}
+      onChange={(change) =>
+        onChange(
+          these.map((each, at) =>
+            apart && at !== place ? each : { name, chosen: { ...each.chosen, ...change } },
+          ),
+        )
+      }
+    >
+      {!apart && these.length > 1 && (
+        <button type="button" className="button quiet" onClick={() => setApart(true)}>
+          {words.each(name)}
+        </button>
+      )}
+    </PartChoices>
+  ));
 }
 
 /** The choices of a dish in a combo, folded away unless one has to be made. */
 function PartChoices({
   dish,
-  find,
+  number,
+  children,
   ...rest
-}: Omit<GroupProps, "dish"> & { dish: Dish | undefined; find: FindDish }) {
+}: Omit<GroupProps, "dish"> & {
+  dish: Dish | undefined;
+  /** Which of several of this dish it is. */
+  number?: number | undefined;
+  children?: ReactNode;
+}) {
   const words = useTexts().sheet;
-  const [opened] = useState(() => dish !== undefined && missing(dish, rest.chosen, find) !== null);
+  const [opened] = useState(() => dish !== undefined && lacking(dish, rest.chosen) !== null);
   if (!dish || !hasChoices(dish)) return null;
   const size = Object.keys(dish.sizes).length > 1 ? rest.chosen.size : null;
   const what = details({ size, modifications: modificationsOf(dish, rest.chosen), parts: [] });
+  const name = number === undefined ? dish.name : `${dish.name} ${number}`;
   return (
     <details open={opened}>
       <summary>
-        {words.partChoices(dish.name)}
+        {words.partChoices(name)}
         {what && (
           <span className="fine" lang="en">
             {what}
@@ -626,9 +730,10 @@ function PartChoices({
       </summary>
       <fieldset className="part-choices">
         <legend className="unseen" lang="en">
-          {dish.name}
+          {name}
         </legend>
         <Choices dish={dish} covered {...rest} />
+        {children}
       </fieldset>
     </details>
   );

@@ -28,6 +28,7 @@ from tests.livekit import LONG_S, Client, LiveKit, is_turn, new_identity, until
 from tests.speaking import speaking
 
 GREETING = "welcome to Bella Vista"
+DAIRY = {"op": "add_allergy", "name": "dairy"}
 
 
 async def goodbye(ada: Checked) -> None:
@@ -133,6 +134,7 @@ async def test_the_next_call_offers_what_was_ordered_last(
         async with livekit.joined(room_name, identity) as page:
             first = await page.hello()
             await until(lambda: is_turn(page, 0))
+            await page.call("order.apply", {"command": DAIRY})
             before = await placed(Checked(page))
             await goodbye(Checked(page))
         async with livekit.joined(room_name, identity) as page:
@@ -144,8 +146,11 @@ async def test_the_next_call_offers_what_was_ordered_last(
             seen = await cook.hello()
 
     assert first["last_order"] == []
-    assert again["last_order"] == [{**LARGE, "modifications": []}]
+    # A dish is judged by the allergies that are there when it is added.
+    assert again["last_order"] == [DAIRY, {**LARGE, "modifications": []}]
     assert after["order"]["order_items"] == before["order_items"]
+    assert after["order"]["order_items"][0]["allergens_met"] == ["milk"]
+    assert after["order"]["allergies"] == ["dairy"]
     assert again["order_id"] != first["order_id"]
     assert seen["last_order"] == []
 

@@ -19,13 +19,18 @@ House = ProcessContext[OrderState, OrderContext]
 
 async def lines(ada: Checked) -> list[tuple[str, str]]:
     """Read all lines: each speaker, and what they said."""
+    return [(line["agent"] or line["speaker"], line["text"]) for line in await whole(ada)]
+
+
+async def whole(ada: Checked) -> list[dict[str, Any]]:
+    """Read all lines as they are told."""
     read: list[dict[str, Any]] = []
     asked: dict[str, int] = {}
     while True:
         page = await ada.call("get_transcript", asked)
         read = [*page["lines"], *read]
         if not page["earlier"]:
-            return [(line["agent"] or line["speaker"], line["text"]) for line in read]
+            return read
         asked = {"before": read[0]["number"]}
 
 
@@ -71,10 +76,13 @@ async def test_another_agent_tells_what_was_said_to_the_first_if_it_was_stored(
             await client.hello()
             await ada.turn()
             await ada.say(WORDS)
-            before = await lines(ada)
+            before, told = await lines(ada), await whole(ada)
         async with calls.agent(room_name, house=house):
             await until(lambda: client.agents(), what="the other agent")
             await client.hello()
-            after = await lines(ada)
+            after, told_again = await lines(ada), await whole(ada)
     assert ("user", WORDS) in before
     assert after[: len(before)] == before if stored else ("user", WORDS) not in after
+    if stored:  # each line names the same utterance, by which a client knows it again
+        assert told_again[: len(told)] == told
+        assert all(line["utterance"] for line in told if line["agent"])

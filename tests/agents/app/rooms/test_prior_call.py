@@ -68,13 +68,13 @@ async def test_what_was_said_is_read_in_order_under_who_said_it(
     store: SqlStore, order: Order
 ) -> None:
     await heard(store, order, 1, "a cola")
-    cut = Moment(1, "cut_short", "order_taker", "One cola, it")
+    cut = Moment(1, "cut_short", "order_taker", "One cola, it", utterance="U_1")
     spent = Moment(1, "spent", "order_taker", '{"model_calls": 1}')
     await store.record(order.state.order_id, cut, spent, Moment(2, "heard", "user", "a large one"))
 
     assert (await read_prior_call(store, order.state.order_id)).lines == (
         SpokenLine(1, None, "a cola"),
-        SpokenLine(1, "order_taker", "One cola, it", interrupted=True),
+        SpokenLine(1, "order_taker", "One cola, it", interrupted=True, utterance="U_1"),
         SpokenLine(2, None, "a large one"),
     )
 
