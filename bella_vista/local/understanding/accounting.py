@@ -583,7 +583,7 @@ class Accounting:
         """Whether one thing cannot have all options, so that several of it have one each."""
         names = {name for line in lines for name in line.things[0].names}
         return len(names) == 1 and any(
-            self._kitchen.excludes(name, one.words, other.words)
+            self._kitchen.excludes_in_a_list(name, one.words, other.words)
             for name in names
             for at, one in enumerate(options)
             for other in options[at + 1 :]

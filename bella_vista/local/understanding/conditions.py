@@ -158,6 +158,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     ),
     "carried": lambda _, s, e: s[JOINT] == WITH,
     "counted": lambda _, s, e: s[NUM] > 0,
+    "counted_only": lambda _, s, e: s[NUM] > 0 and s[SAID] < 2,
     "shared": lambda _, s, e: s[NUM] > 0 and not follows(s, "size"),  # not "one glass of"
     "corrected": lambda _, s, e: s[JOINT] == CORRECT,
     "times": lambda _, s, e: s[JOINT] == TIMES,
@@ -187,6 +188,8 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
     "beside": lambda _, s, e: bool(e.lines and s[SAID]) and s[JOINT] == WITH,
     "put": lambda _, s, e: s[JOINT] == ON,
+    "put_on_counted": lambda _, s, e: s[JOINT] == ON and s[NUM] > 0 and s[SAID] > 1,
+    "put_on_all": lambda _, s, e: s[JOINT] == ON and not (s[NUM] > 0 and s[SAID] > 1),
     "put_there": lambda doing, s, e: doing.known and s[JOINT] == ON and not s[NUM],
     "alternative": lambda _, s, e: s[JOINT] == OR,
     "unlisted": lambda _, s, e: s[JOINT] not in (AND, COMMA),

@@ -582,10 +582,12 @@ class Doing:
     def _should(self, state: State, edge: Edge, place: int) -> float:
         denied = state[OP] == "remove" and edge.does != "to"
         state[OP] = "change"
+        alone = not (state[HEAD] or self.known or state[FLAGS] & EARLIER)
         if state[PLACE] == "after" and not state[HEAD]:
             state[HEAD] = -1
         self.act(state, "should", None, place)
-        return self._become(state, edge, place) + (LOST_VERB if denied else 0.0)
+        cost = (LOST_VERB if denied else 0.0) + (HEADLESS if alone else 0.0)
+        return self._become(state, edge, place) + cost
 
     def _become(self, state: State, edge: Edge, place: int) -> float:
         cost = 0.0

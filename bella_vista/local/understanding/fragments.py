@@ -250,6 +250,8 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         elif number in (None, 1) and not several:
             item.size, number = None, None  # "a large latte, no, a medium, with oat milk"
     clash = said.size if item.size is not None else None
+    if clash and number is None and item.size == out.kitchen.size(item.name, clash.words):
+        clash, said = None, replace(said, size=None)  # "a large latte, large is fine"
     if clash and said.joint == OR:
         item.unknown.append(f"{item.size} or {clash.words}")
         item.size = None

@@ -53,7 +53,7 @@ RULES = """
   before       further    counted            more                    before  0.0
   out          further    -                  begin more              before  0.6
   before       of         shared             of                      before  0.0
-  before       of-them    counted            ref                     after   0.0
+  before       of-them    counted_only       ref                     after   0.0
   after        of-them    -                  -                       after   0.9
 # --- the head --------------------------------------------------------------------------------------------
   out,after    dish       -                  begin head              after   begin.dish
@@ -83,9 +83,11 @@ RULES = """
   any          other      -                  begin ref               after   begin.ref
   before       other      unsaid             ref                     after   0.1
   before       other      put                ref                     after   0.0
-  before       all        put                ref                     after   0.0
+  before       all        put_on_all         ref                     after   0.0
+  before       all        put_on_counted     ref                     after   1.0
   before       it         put                ref                     after   0.0
-  before       them       put                ref                     after   0.0
+  before       them       put_on_all         ref                     after   0.0
+  before       them       put_on_counted     ref                     after   1.0
   before       whole      put                ref                     after   0.0
   before       having     put_there          ref                     after   0.0
   before       whole      beside_all         put ref                 after   0.2

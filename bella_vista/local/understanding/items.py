@@ -43,6 +43,7 @@ class Item:
         source: The thing of which it was a part, when only some pieces were to be different.
         waited: Whether it waited for an answer before the guest's last message.
         portions: Whether portions were counted, and no pieces: "two orders of rolls".
+        listed: Whether its choices were listed behind a pause: "three cones, vanilla, lemon and mango".
     """
 
     words: str
@@ -64,6 +65,7 @@ class Item:
     notes: list[str] = field(default_factory=list)
     waited: bool = False
     portions: bool = False
+    listed: bool = False
 
     @property
     def name(self) -> str | None:

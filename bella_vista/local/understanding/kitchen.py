@@ -9,6 +9,8 @@ from state.menu import Combo, Dish, Menu
 from state.menu.words import stems
 
 _KEPT = 20_000
+_FEW = 3
+"""So many choices of one group at most are listed for as many things, one each."""
 """How many words are remembered of which it is known what they make of a dish."""
 _Fitting = tuple[str, tuple[str, ...] | None]
 """Whether a dish can be had with some words, and the modifications that they are."""
@@ -161,6 +163,15 @@ class Kitchen:
             for choice in group.choices
             for name in (choice.name, *choice.aliases)
         )
+
+    def excludes_in_a_list(self, name: str | None, one: str, other: str) -> bool:
+        """Whether two choices behind a pause are of two things: each needs one, and few are had together."""
+        dish = self.dish(name)
+        groups = self._menu.groups(dish) if dish is not None else ()
+        few = [group for group in groups if 0 < group.least and group.most <= _FEW]
+        both = {self.choice(name, one), self.choice(name, other)}
+        of_one = any(both <= {choice.name for choice in group.choices} for group in few)
+        return of_one or self.excludes(name, one, other)
 
     def must_choose(self, name: str | None, words: str) -> bool:
         """Whether words choose from a group of a dish from which something has to be chosen."""

@@ -368,6 +368,8 @@ class Outcome:
         item.counted = said.count is not None or said.article
         before = self.told(range(said.place, said.named[0])).split()
         item.portions = not words_of("portions").isdisjoint(before)
+        first = min(said.told, default=said.named[1])
+        item.listed = self.told(range(said.named[1], first)) in (",", ":")
         item.spoken = said.place
         self.give(item, said)
         for part in said.parts:

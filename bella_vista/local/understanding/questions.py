@@ -592,8 +592,14 @@ def lists(dish: Dish, ingredient: str) -> bool:
 
 
 def _asks_for_it(words: Words) -> bool:
+    asks = words.said.startswith(("can ", "could ", "may "))
+    if asks and not words_of("anything").isdisjoint(words.said.split()):
+        return False
     return words.said.startswith(
-        ("do you have", "have you", "is there", "are there", "any ", "can it ", "could it ")
+        (
+            *("do you have", "have you", "is there", "are there", "any ", "can it ", "could it "),
+            *("can i ", "could i ", "may i ", "can we ", "could we ", "can you ", "could you "),
+        )
     )
 
 

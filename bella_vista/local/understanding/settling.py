@@ -79,17 +79,18 @@ class Settling:
             or len(item.changes) < (item.quantity or 0)
         ):
             return item
-        shares = self._shares(dish, item.changes)
+        shares = self._shares(dish, item.changes, listed=item.listed)
         if len(shares) != item.quantity:
             return item
         return replace(item, changes=[], splits=[Split(1, changes=share) for share in shares])
 
-    def _shares(self, dish: Dish, changes: Sequence[str]) -> list[list[str]]:
+    def _shares(self, dish: Dish, changes: Sequence[str], *, listed: bool) -> list[list[str]]:
         """Cut a list of changes where a choice comes of which the one before has another already."""
+        excludes = self._kitchen.excludes_in_a_list if listed else self._kitchen.excludes
         shares: list[list[str]] = [[]]
         for change in changes:
             clashes = any(
-                stems(one) != stems(change) and self._kitchen.excludes(dish.name, one, change)
+                stems(one) != stems(change) and excludes(dish.name, one, change)
                 for one in shares[-1]
             )
             if clashes:
