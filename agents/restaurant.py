@@ -5,13 +5,20 @@ from importlib.resources import files
 
 from agents.handoff import Agent, EndCall, PutThrough, Tool
 from agents.questions import FindOnMenu, Tell
-from state.commands import AddAllergy, AddNote, CallPerson, GiveFeedback, SetCustomer
+from state.commands import (
+    AddAllergy,
+    AddNote,
+    CallPerson,
+    GiveFeedback,
+    RemoveAllergy,
+    SetCustomer,
+)
 from state.context import OrderContext
 from state.order import OrderState
 from state.stages import is_placed
 
 COMMON: tuple[Tool, ...] = (
-    *(SetCustomer, AddAllergy, AddNote, GiveFeedback),
+    *(SetCustomer, AddAllergy, RemoveAllergy, AddNote, GiveFeedback),
     *(CallPerson, PutThrough, FindOnMenu, Tell, EndCall),
 )
 """The tools of every agent: note the guest's name and allergies, answer questions, call a person or put

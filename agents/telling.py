@@ -40,6 +40,9 @@ def told(context: OrderContext) -> Callable[[Applied[OrderState], Command[Any, A
                     f"Noted: {', '.join(map(quoted, order.allergies))}. Repeat it to the guest. "
                     f"{' '.join(allergy_warnings(order, context)) or _NONE_LISTED} {NO_PROMISE}"
                 )
+            case "remove_allergy":
+                left = ", ".join(map(quoted, order.allergies)) or "none"
+                return f"Taken off. Allergies on the order: {left}. Say so to the guest."
             case "call_person":
                 if order.channel == "phone" and not takes_calls(
                     context.menu.restaurant, context.now()

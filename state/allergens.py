@@ -94,8 +94,8 @@ def most_met(allergies: Sequence[str]) -> int:
 def held_by(menu: Menu, item: Dish | Combo) -> tuple[str, ...]:
     """Return the contents of a dish in the menu's words; of a combo, all that may be in it.
 
-    These are its name, the families in its description, the stated allergens, its ingredients, and its
-    default choices.
+    These are its name, the families and foods in its description, the stated allergens, its
+    ingredients, and its default choices.
     """
     if isinstance(item, Combo):
         names = (name for part in item.parts for name in part.dishes)
@@ -141,12 +141,19 @@ def _dish_held(menu: Menu, name: str, chosen: Sequence[Chosen]) -> Sequence[str]
     taken = list(taken_of(menu.groups(dish), chosen))
     return [
         dish.name,
-        # The families are enough: the sentences would be stored with every line.
-        *sorted(_held(dish.description or "")[0]),
+        *_described(dish.description or ""),
         *allergens_of(dish, taken),
         *[word for word in dish.contains if word not in off],
         *[choice.name for choice in taken],
     ]
+
+
+@lru_cache(maxsize=4096)
+def _described(description: str) -> tuple[str, ...]:
+    """Return the families in a description, and its other words: its sentences would be long to store."""
+    families, words = _held(description)
+    others = {word for word in words if len(word) > 2 and (word,) not in _phrases()}
+    return (*sorted(families), *sorted(others - _fillers()))
 
 
 def _words_of(line: OrderLine) -> Iterator[str]:

@@ -234,7 +234,7 @@ class Policy(ABC):
             if guest is not None and CARD_MARK in guest.text
             else "",
             now.reports.of(told, now.order, now.before),
-            *(say(one) for one in ("robot", "a human", "rules", "abuse") if now.meant(one)),
+            *(say(one) for one in _TOLD_AT_ONCE if now.meant(one)),
             say("wait") if heard.intents == ("wait",) and alone else "",
             now.answers.booking() if now.meant("booking") else "",
             self._status(now) if now.meant("status") else "",
@@ -308,7 +308,9 @@ class Policy(ABC):
 _A_STORY = 2
 """More pieces than these of a message that orders nothing are not named one by one."""
 _ONE_OF_A_KIND = frozenset({"set_customer", "set_fulfilment", "set_tip", "choose_payment"})
-_COMMON = frozenset({"set_customer", "add_allergy", "add_note", "call_person"})
+_COMMON = frozenset({"set_customer", "remove_allergy", "add_allergy", "add_note", "call_person"})
+_TOLD_AT_ONCE = ("robot", "a human", "rules", "abuse", "no allergies")
+"""What a guest says that a sentence of its own answers."""
 _TOLD = _COMMON | {"apply_coupon"}
 """What an agent tells that the one before has done for the same words."""
 

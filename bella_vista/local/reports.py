@@ -172,6 +172,8 @@ def _done(outcome: Outcome, order: Mapping[str, Any]) -> str:
             )
         case "apply_coupon" | "remove_coupon":
             return say(f"done {outcome.name}", code=str(given.get("code", "")).upper())
+        case "remove_allergy":
+            return say("done remove_allergy", name=allergy_words([str(given.get("name"))]))
         case "choose_payment" | "add_note" | "cancel_order":
             return say(f"done {outcome.name}", at=gets_it(order), **given)
     return ""

@@ -351,3 +351,22 @@ def test_the_dishes_that_hold_an_allergen_come_as_listed() -> None:
     assert names("lactose") == ["Margherita"]
     assert names("basil") == ["Margherita", "Funghi"]
     assert names("olives") == []  # only a choice
+
+
+@pytest.mark.parametrize(
+    ("name", "allergy", "met"),
+    [
+        ("Homemade lemonade", "lemon", ("lemon",)),
+        ("Chicken piccata", "capers", ("capers",)),
+        ("Homemade lemonade", "lime", ()),
+        ("Eggplant parmigiana", "mozzarella", ("milk",)),
+    ],
+)
+def test_a_food_that_only_the_description_names_is_met(
+    name: str, allergy: str, met: tuple[str, ...]
+) -> None:
+    menu = menu_of(MENUS[0])
+    dish = menu.dish(name)
+
+    assert dish is not None
+    assert allergens_met([allergy], held_by(menu, dish)) == met

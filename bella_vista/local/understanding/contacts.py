@@ -125,6 +125,7 @@ class Contacts:
 
     def allergies(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
         """Note what a person must not have, in the guest's word; a question about it notes nothing."""
+        words = self._taken_back(words, heard, order)
         found = words.find(pattern("no i am allergic"))
         if found is not None:
             first, last = found.span(words, "what")
@@ -166,18 +167,73 @@ class Contacts:
                 return self.allergies(words.without(found.first, last), heard, order)
         found = words.find(pattern("an allergy"))
         if found is None or asks_before(words, found.first):
-            return words
+            return self._in_danger(words, heard)
         first = _begin_of_list(words, found.first)
         alone = found.match["celiac"]
         if alone:
             first = found.first
             heard.wish(words.part(first, found.last), "add_allergy", name=alone)
         elif not self._allergic(words.part(first, found.first), heard):
-            return words
+            return self._in_danger(words, heard)
         before = words.part(0, first).find(pattern("has it"))
         if before is not None and before.last == first:
             first = before.first
         return self.allergies(words.without(first, found.last), heard, order)
+
+    def _taken_back(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
+        """Take off what was noted: "remove the peanut allergy", "not peanuts, sesame"."""
+        found = words.find(pattern("removes an allergy"))
+        if found is not None:
+            said = words.part(*found.span(words, "what")) if found.match["what"] else None
+            for name in order.allergies:
+                if said is None or _is_one(name, said.said):
+                    heard.wish(words.part(found.first, found.last), "remove_allergy", name=name)
+            if not heard.has("remove_allergy"):
+                heard.meant("no allergies")
+            return words.without(found.first, found.last)
+        found = words.find(pattern("another allergy")) if order.allergies else None
+        if found is None:
+            return words
+        wrong = words.part(*found.span(words, "wrong")).said
+        meant = words.part(*found.span(words, "meant"))
+        noted = [name for name in order.allergies if _is_one(name, wrong)]
+        if not noted or not families_of(meant.said):
+            return words
+        for name in noted:
+            heard.wish(meant, "remove_allergy", name=name)
+        self._allergic(meant, heard)
+        return words.without(found.first, found.last)
+
+    def _in_danger(self, words: Words, heard: Heard) -> Words:
+        """Note the food of a sentence that says it would do somebody harm: "peanuts could kill my son".
+
+        However it is said, an allergy is rather noted once too often than passed over.
+        """
+        danger = words.find(pattern("danger"))
+        if danger is None or asks_before(words, len(words)) or words.said.endswith("?"):
+            return words
+        foods: list[tuple[int, int]] = []
+        at = 0
+        while at < len(words):
+            named = self._names.longest(words.tokens, at)
+            length = 2 if _is_narrower(words.part(at, at + 2)) else 1
+            if named is not None and named[0] > 1 and named[1].dishes:
+                at += named[0]
+            elif families_of(words.part(at, at + length).said):
+                foods.append((at, at + length))
+                at += length
+            else:
+                at += 1
+        if not foods:
+            return words
+        for first, last in foods:
+            self._allergic(words.part(first, last), heard)
+        first, last = min(danger.first, foods[0][0]), max(danger.last, foods[-1][1])
+        while first and not words.tokens[first - 1].stop:
+            first -= 1
+        while last < len(words) and not words.tokens[last].stop:
+            last += 1
+        return words.without(first, last)
 
     def _is_in(self, what: Words, words: Words, order: OrderSeen) -> bool:
         """Whether a dish that is named, or is on the order, comes with something."""
@@ -214,9 +270,19 @@ def _asked_about(words: Words, last: int) -> Words | None:
         asks = any(token.word in words_of("question words") for token in words.tokens[:at])
         if asks and families_of(words.tokens[at].word):
             two = words.part(max(0, at - 1), at + 1)
-            narrower = families_of(two.said) not in ((), families_of(words.tokens[at].word))
-            return two if narrower else words.part(at, at + 1)
+            return two if _is_narrower(two) else words.part(at, at + 1)
     return None
+
+
+def _is_one(noted: str, said: str) -> bool:
+    """Whether an allergy that is noted is called like this: "peanut" for "peanuts"."""
+    return stems(noted) == stems(said) or noted == said
+
+
+def _is_narrower(two: Words) -> bool:
+    """Whether two words name a narrower allergen than the second alone: "tree nuts"."""
+    last = families_of(two.tokens[-1].word)
+    return len(two) == 2 and bool(last) and families_of(two.said) not in ((), last)
 
 
 def _begin_of_list(words: Words, last: int) -> int:

@@ -115,6 +115,7 @@ class Item:
             changes=list(changes if changes is not None else line.changes if line else ()),
             parts=parts,
             line=line.line if line else None,
+            notes=str(given["note"]).split("; ") if given.get("note") else [],
         )
 
     def copy(self, quantity: int) -> "Item":

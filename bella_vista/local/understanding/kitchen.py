@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.tokens import number_at, tokenize
+from state.allergens import families_named, families_of
 from state.errors import Ambiguous, ChoiceMissing, OrderError, SoldOut
 from state.menu import Combo, Dish, Menu
 from state.menu.words import stems
 
-_KEPT = 20_000
 _FEW = 3
 """So many choices of one group at most are listed for as many things, one each."""
+_KEPT = 20_000
 """How many words are remembered of which it is known what they make of a dish."""
 _Fitting = tuple[str, tuple[str, ...] | None]
 """Whether a dish can be had with some words, and the modifications that they are."""
@@ -34,6 +35,14 @@ class Kitchen:
     def combo(self, name: str | None) -> Combo | None:
         """Return a combo by its name on the menu."""
         return self._menu.combo(name) if name else None
+
+    def describes(self, name: str | None, words: str) -> bool:
+        """Whether the description of a dish names some food, or a food of its family: mozzarella is cheese."""
+        dish = self.dish(name)
+        if dish is None or not dish.description or not words:
+            return False
+        named = {*stems(words)} <= {*stems(dish.description)}
+        return named or not {*families_of(words)}.isdisjoint(families_named([dish.description]))
 
     def is_kind_of(self, name: str, words: str) -> bool:
         """Whether words are in a dish's name or are its section: garlic naan is a naan."""

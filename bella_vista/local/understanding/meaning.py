@@ -99,6 +99,7 @@ class OrderSeen:
         tip: What of that is tip, in minor units.
         reviewed: Whether it has been read back and waits for a yes.
         before: The order before what the guest changed last.
+        allergies: The allergies that are noted, in the guest's words.
     """
 
     items: tuple[LineSeen, ...] = ()
@@ -109,6 +110,7 @@ class OrderSeen:
     tip: int | None = None
     reviewed: bool = False
     before: "OrderSeen | None" = None
+    allergies: tuple[str, ...] = ()
 
     @classmethod
     def from_digest(cls, digest: Mapping[str, Any]) -> "OrderSeen":
@@ -135,6 +137,7 @@ class OrderSeen:
             total=minor(digest.get("total")),
             tip=minor(digest.get("tip")),
             reviewed=digest.get("stage") == "review",
+            allergies=tuple(str(one) for one in digest.get("allergies") or ()),
         )
 
 

@@ -49,11 +49,22 @@ def _nothing_to_remove(out: Outcome, said: Said) -> None:
     if combo is not None and said.head is not None:
         facts = {"words": said.words, "combo": combo.name}
         out.questions.append(Question("not_found", facts))
+    elif said.denied and said.verb != "remove" and _notes_described(out, said):
+        pass
     elif said.denied and said.verb != "remove":
         out.penalty += NOT_THERE / 2  # "no tiramisu": there is none
     else:
         out.penalty += NOT_THERE
         out.not_found(said)
+
+
+def _notes_described(out: Outcome, said: Said) -> bool:
+    """Note what is not wanted of a dish that only its description names: "eggplant parm, no cheese"."""
+    item, words = out.items[-1] if out.items else None, out.told(range(*said.named))
+    if item is None or not out.kitchen.describes(item.name, words):
+        return False
+    item.notes.append(f"no {words}")
+    return True
 
 
 def leave_off(out: Outcome, said: Said) -> None:
