@@ -220,9 +220,10 @@ def _minutes(match: re.Match[str]) -> int | None:
 
 
 def _dated(match: re.Match[str], now: datetime) -> date | None:
-    """Read "December 24th" and "the 24th of December"."""
-    given = match.groupdict()
-    month, day = given.get("month"), given.get("date")
+    """Read "December 24th", "the 24th of December" and "Thursday the 24th"."""
+    said = {name: one for name, one in match.groupdict().items() if one}
+    month = next((one for name, one in said.items() if name.startswith("month")), None)
+    day = next((one for name, one in said.items() if name.startswith("date")), None)
     if not day:
         return None
     number = int(re.sub(r"\D", "", day))

@@ -109,6 +109,8 @@ class Understander:
         words = self._house.names.spelt(Words.read(written))
         if not words.tokens or _JSON_KEY.search(text):  # copied data is nothing that a guest says
             return Understanding(text)
+        if expects not in ("rating", "comment") and pattern("a score").fullmatch(words.said):
+            return Understanding(text)
         if expects == "comment" and pattern("rates anew").fullmatch(words.said):
             expects = "rating"
         if expects == "comment" and (said := comment(words)):

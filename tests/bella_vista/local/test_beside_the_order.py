@@ -517,3 +517,17 @@ def test_what_something_is_swapped_for_is_no_guest() -> None:
     said = "swap the chocolate for stracciatella"
     (command,) = UNDERSTANDER.understand(said, order=order, now=NOW).commands
     assert command.fields["modifications"] == ["scoop of vanilla", "scoop of stracciatella"]
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("pickup saturday the 5th of december at 1pm", "2026-12-05T13:00:00-05:00"),
+        ("pickup saturday, december 5 at noon", "2026-12-05T12:00:00-05:00"),
+        ("pickup on the 2nd, at 6 pm", "2026-12-02T18:00:00-05:00"),
+        ("pickup the 24th of november at 6pm", "2026-11-24T18:00:00-05:00"),
+        ("pickup tomorrow at 6pm", "2026-11-21T18:00:00-05:00"),
+    ],
+)
+def test_a_date_beside_its_day_of_the_week_is_that_date(text: str, when: str) -> None:
+    assert wishes(text) == [{"op": "set_fulfilment", "kind": "pickup", "when": when}]
