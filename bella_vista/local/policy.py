@@ -280,6 +280,7 @@ class Policy(ABC):
         if (
             now.topic is Topic.KEEP
             and now.meant("yes", "cancel")
+            and not any(one.op in CHANGING for one in now.heard.commands)  # "ok, one tea instead"
             and now.tried("cancel_order") is None
         ):
             return [call("cancel_order")]
