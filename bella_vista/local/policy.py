@@ -24,6 +24,8 @@ CHANGING = frozenset(
 )
 """Commands that only the order taker gives."""
 
+_ORDERS = frozenset({"add_item", "change_item"})
+
 
 @dataclass(frozen=True)
 class ToolCall:
@@ -280,7 +282,7 @@ class Policy(ABC):
         if (
             now.topic is Topic.KEEP
             and now.meant("yes", "cancel")
-            and not any(one.op in CHANGING for one in now.heard.commands)  # "ok, one tea instead"
+            and not any(one.op in _ORDERS for one in now.heard.commands)  # "ok, one tea instead"
             and now.tried("cancel_order") is None
         ):
             return [call("cancel_order")]
