@@ -259,7 +259,7 @@ async def test_the_menus_words_are_read_in_the_menus_language(
     guest = await browser.guest()
     await show(guest, stories, "menu", "de")
 
-    assert await guest.texts("[lang=it]") == ["Bella Vista"]
+    assert await guest.texts(".sign[lang=en]") == ["Bella Vista"]
     assert await guest.texts("[lang=en] .name") == ["Margherita", "Pizza your way", "House salad"]
 
 

@@ -2,7 +2,7 @@
 
 import type { DishView as Dish, MenuSection, MenuSections, OrderItem } from "@bella-vista/client";
 import { completed } from "@typed-handoffs/client";
-import { useCallback, useEffect, useState } from "react";
+import { createContext, useCallback, useContext, useEffect, useState } from "react";
 import { halfOf } from "./words";
 
 /** How often a menu that is looked at, or that of a house that takes no orders, is read again, in milliseconds. */
@@ -27,9 +27,10 @@ export interface MenuState {
 /** What is taken for true of a house whose server does not tell, or as long as it is not read. */
 export const USUAL: Pick<
   House,
-  | ("currency" | "open_now" | "paused" | "opens_at")
+  | ("name" | "currency" | "open_now" | "paused" | "opens_at")
   | ("lead_minutes" | "payment_methods" | "tips" | "tip_base")
 > = {
+  name: "",
   currency: "USD",
   open_now: true,
   paused: false,
@@ -39,6 +40,14 @@ export const USUAL: Pick<
   tips: [15, 18, 20],
   tip_base: "subtotal",
 };
+
+/** The menu that was read last; null before. */
+export const MenuContext = createContext<Menu | null>(null);
+
+/** The house of that menu. */
+export function useHouse(): typeof USUAL {
+  return useContext(MenuContext)?.house ?? USUAL;
+}
 
 /** How the house hands over its food. */
 export function servicesOf({ lead_minutes }: Pick<House, "lead_minutes">) {

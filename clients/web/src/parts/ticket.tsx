@@ -21,9 +21,9 @@ import {
   useFocusBack,
   useOneAtATime,
 } from "../model/hooks";
-import { servicesOf } from "../model/menu";
+import { servicesOf, useHouse } from "../model/menu";
 import { cameToNothing, canOrder, handover, isPlaced } from "../model/order";
-import { useHouse, useNow, usePage } from "../model/page";
+import { useNow, usePage } from "../model/page";
 import { allergenText, clock, humanised, today } from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { Icon } from "./icons";

@@ -54,7 +54,7 @@ export const de: Texts = {
   },
 
   script: {
-    title: "Ihr Gespräch mit Bella Vista",
+    title: (house) => (house ? `Ihr Gespräch mit ${house}` : "Ihr Gespräch"),
     log: "Was gesagt wurde",
     you: "Sie",
     earlier: (count) => (count === 1 ? "Davor: 1 Zeile" : `Davor: ${count} Zeilen`),

@@ -52,7 +52,7 @@ export const en = {
   } as Record<string, string>,
 
   script: {
-    title: "Your talk with Bella Vista",
+    title: (house: string) => (house ? `Your talk with ${house}` : "Your talk"),
     log: "What was said",
     you: "You",
     earlier: (count: number) => (count === 1 ? "Earlier: 1 line" : `Earlier: ${count} lines`),
