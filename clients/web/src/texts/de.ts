@@ -161,6 +161,7 @@ export const de: Texts = {
     notSent: "noch nicht gesendet",
     subtotal: "Zwischensumme",
     tax: "Steuer",
+    taxWithin: "davon Steuer",
     tip: "Trinkgeld",
     tipPercent: (percent) => `Trinkgeld, ${percent} %`,
     total: "Summe",

@@ -161,6 +161,7 @@ export const en = {
     notSent: "not sent yet",
     subtotal: "Subtotal",
     tax: "Tax",
+    taxWithin: "of which tax",
     tip: "Tip",
     tipPercent: (percent: number) => `Tip, ${percent} %`,
     total: "Total",
