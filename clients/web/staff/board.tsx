@@ -311,7 +311,7 @@ function Slip({ order, board, time }: { order: Order; board: OrderBoard; time: n
         <p className="row">
           {order.allergies.map((allergy) => (
             <span className="stamp" key={allergy}>
-              {allergenText([allergy], texts.card.allergens)}
+              {words.allergy(allergenText([allergy], texts.card.allergens))}
             </span>
           ))}
         </p>

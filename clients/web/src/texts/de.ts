@@ -419,6 +419,7 @@ export const de: Texts = {
     wantedFor: (reason) => `Grund: ${reason}`,
     rails: { placed: "Neu", accepted: "Angenommen", preparing: "Im Ofen", ready: "Fertig" },
     next: { accepted: "Beginnen", preparing: "Fertig", ready: "Übergeben" },
+    allergy: (allergen) => `Allergie: ${allergen}`,
     readyAt: (time) => `fertig ${time}`,
     ready: "Fertig um",
     accept: "Annehmen",

@@ -417,6 +417,7 @@ export const en = {
       preparing: "Ready",
       ready: "Handed over",
     } as Record<string, string>,
+    allergy: (allergen: string) => `Allergy: ${allergen}`,
     readyAt: (time: string) => `ready ${time}`,
     ready: "Ready at",
     accept: "Accept",
