@@ -309,8 +309,11 @@ async def test_a_house_of_another_menu_is_ordered_from_by_its_own_rules(
     ):
         guest = await browser.guest()
         await guest.goto(await address(process))
+        await guest.see(".sign", "The Corner")
         await guest.press(START)
         await guest.hear("The Corner")
+        assert await guest.evaluate("document.title") == "The Corner"
+        assert await guest.texts(".sign") == ["The Corner"]
         await guest.press("Menu", role="link")
         await guest.press("Add Falafel")
         await guest.press("Choose When, and for whom?")
@@ -319,6 +322,7 @@ async def test_a_house_of_another_menu_is_ordered_from_by_its_own_rules(
         await guest.press("Keep it")
         await guest.press("That is all, read it back")
         await guest.press("Talk", role="link")
+        await guest.see(".methods", "Cash")
         assert await guest.texts(".methods label") == ["Cash"]
         await guest.choose("10 % €1.10")
         await guest.choose("Cash")

@@ -227,6 +227,37 @@ async def test_over_the_menu_of_a_phone_mute_and_sound_stay_in_reach(
     assert await guest.axe() == []
 
 
+REACHED = """[...document.querySelectorAll('.welcome .button:not(.quiet)')].map((button) => {
+    const {left, right, top, bottom} = button.getBoundingClientRect();
+    const points = [[left + 9, top + 9], [right - 9, bottom - 9]];
+    return points.every(([x, y]) => button.contains(document.elementFromPoint(x, y)));
+})"""
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(("width", "height"), [(320, 640), (375, 667), (390, 760), (1280, 720)])
+async def test_both_ways_to_start_are_in_view_and_nothing_covers_them(
+    stories: str, browser: Browser, width: int, height: int, language: str
+) -> None:
+    guest = await browser.guest(width, height)
+    await show(guest, stories, "welcome", language)
+    await guest.see(".tablecloth svg")
+
+    assert await guest.evaluate(REACHED) == [True, True]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+async def test_a_small_phone_is_mostly_the_sheets(
+    stories: str, browser: Browser, language: str
+) -> None:
+    guest = await browser.guest(320, 640)
+    await show(guest, stories, "sheet", language)
+    low = "dock.offsetHeight + document.querySelector('.sheet-foot').offsetHeight"
+
+    assert await guest.evaluate(low) <= 135
+    assert await guest.evaluate("document.querySelector('.dock [role=status]').offsetHeight") <= 32
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
 async def test_the_dock_leaves_most_of_a_phone_to_the_talk_in_every_state(
     stories: str, browser: Browser, language: str
@@ -259,7 +290,7 @@ async def test_the_menus_words_are_read_in_the_menus_language(
     guest = await browser.guest()
     await show(guest, stories, "menu", "de")
 
-    assert await guest.texts("[lang=it]") == ["Bella Vista"]
+    assert await guest.texts(".sign[lang=en]") == ["Bella Vista"]
     assert await guest.texts("[lang=en] .name") == ["Margherita", "Pizza your way", "House salad"]
 
 
@@ -507,7 +538,7 @@ async def test_halves_are_drawn_priced_and_ordered(stories: str, browser: Browse
     guest = await browser.guest()
     await show(guest, stories, "sheet")
     await guest.choose("Large $18.00")
-    await guest.press("Show all 43")
+    await guest.press("Show all 42")
     await guest.do("check", name="Half", within="[role=radiogroup][aria-label=ham]")
     await guest.do("check", name="Other half", within="[role=radiogroup][aria-label=mushrooms]")
     await guest.shot("sheet-halves-1280-light")

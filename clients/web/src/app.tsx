@@ -4,6 +4,7 @@ import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react"
 import type { Line } from "./call";
 import { usePlacedOrder } from "./model/last";
 import { Boundary } from "./parts/boundary";
+import { House } from "./parts/house";
 import { Settings } from "./parts/settings";
 import { Trouble, type TroubleKind } from "./parts/trouble";
 import { Welcome } from "./parts/welcome";
@@ -73,50 +74,52 @@ export function App() {
   return (
     <TextsContext value={texts}>
       <Boundary>
-        {phase.at === "call" ? (
-          <Suspense>
-            <Call
-              line={phase.line}
-              onLanguage={chooseLanguage}
-              onOver={over}
-              onAnother={() => void another(phase.line)}
-            />
-          </Suspense>
-        ) : (
-          <Welcome
-            settings={<Settings onLanguage={chooseLanguage} />}
-            busy={phase.at === "starting"}
-            placed={placed}
-            onStart={(by) => void start(by)}
-          >
-            {phase.at === "before" && phase.trouble && (
-              <Trouble kind={phase.trouble}>
-                {MICROPHONE.has(phase.trouble) ? (
-                  <>
-                    <button type="button" className="button" onClick={() => void start("voice")}>
-                      {texts.trouble.askAgain}
-                    </button>
+        <House reading={phase.at !== "call"}>
+          {phase.at === "call" ? (
+            <Suspense>
+              <Call
+                line={phase.line}
+                onLanguage={chooseLanguage}
+                onOver={over}
+                onAnother={() => void another(phase.line)}
+              />
+            </Suspense>
+          ) : (
+            <Welcome
+              settings={<Settings onLanguage={chooseLanguage} />}
+              busy={phase.at === "starting"}
+              placed={placed}
+              onStart={(by) => void start(by)}
+            >
+              {phase.at === "before" && phase.trouble && (
+                <Trouble kind={phase.trouble}>
+                  {MICROPHONE.has(phase.trouble) ? (
+                    <>
+                      <button type="button" className="button" onClick={() => void start("voice")}>
+                        {texts.trouble.askAgain}
+                      </button>
+                      <button
+                        type="button"
+                        className="button quiet"
+                        onClick={() => void start("typing")}
+                      >
+                        {texts.trouble.typing}
+                      </button>
+                    </>
+                  ) : (
                     <button
                       type="button"
-                      className="button quiet"
-                      onClick={() => void start("typing")}
+                      className="button"
+                      onClick={() => void start(phase.by ?? "typing")}
                     >
-                      {texts.trouble.typing}
+                      {texts.trouble.again}
                     </button>
-                  </>
-                ) : (
-                  <button
-                    type="button"
-                    className="button"
-                    onClick={() => void start(phase.by ?? "typing")}
-                  >
-                    {texts.trouble.again}
-                  </button>
-                )}
-              </Trouble>
-            )}
-          </Welcome>
-        )}
+                  )}
+                </Trouble>
+              )}
+            </Welcome>
+          )}
+        </House>
       </Boundary>
     </TextsContext>
   );

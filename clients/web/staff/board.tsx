@@ -4,8 +4,17 @@ import { type Command, KNOWN, type Order } from "@bella-vista/client";
 import { AppError } from "@typed-handoffs/client";
 import type { StaffBoard } from "@typed-handoffs/client/staff";
 import { useStaffBoard } from "@typed-handoffs/react";
-import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import {
+  type FormEvent,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from "react";
 import { details } from "../src/model/changes";
+import { MenuContext } from "../src/model/menu";
 import { allergenText, clock, humanised } from "../src/model/words";
 import { Front } from "../src/parts/front";
 import { reasonOf } from "../src/parts/refused";
@@ -46,13 +55,13 @@ export function Board({ board }: { board: OrderBoard }) {
   if (now.status === "login") {
     return (
       <>
-        <Front />
+        <Front title={words.title} />
         <Login board={board} expired={now.expired} />
       </>
     );
   }
   const front = (
-    <Front>
+    <Front title={words.title}>
       <button type="button" className="button quiet" onClick={() => void board.logout()}>
         {words.logout}
       </button>
@@ -302,7 +311,7 @@ function Slip({ order, board, time }: { order: Order; board: OrderBoard; time: n
         <p className="row">
           {order.allergies.map((allergy) => (
             <span className="stamp" key={allergy}>
-              {allergenText([allergy], texts.card.allergens)}
+              {words.allergy(allergenText([allergy], texts.card.allergens))}
             </span>
           ))}
         </p>
@@ -444,7 +453,7 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
   const id = useId();
   const [dish, setDish] = useState("");
   const { pending, refused, send } = useSending();
-  const dishes = useDishes();
+  const dishes = useContext(MenuContext)?.sections.flatMap((section) => section.dishes) ?? [];
   const set = (fields: object) => send(() => board.change("house", fields));
   return (
     <section className="house" aria-labelledby={`${id}-title`}>
@@ -491,7 +500,7 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
           onChange={(event) => setDish(event.target.value)}
         />
         <datalist id={`${id}-dishes`}>
-          {dishes.map((name) => (
+          {dishes.map(({ name }) => (
             <option key={name} value={name} />
           ))}
         </datalist>
@@ -501,20 +510,4 @@ function HousePanel({ house, board }: { house: House; board: OrderBoard }) {
       <p className="fine">{words.atOnce}</p>
     </section>
   );
-}
-
-/** The names of all dishes, to choose from. */
-function useDishes(): readonly string[] {
-  const [dishes, setDishes] = useState<readonly string[]>([]);
-  useEffect(() => {
-    const asked = new AbortController();
-    fetch("/api/menu", { signal: asked.signal })
-      .then((answer) => answer.json())
-      .then((menu: { sections: { dishes: { name: string }[] }[] }) =>
-        setDishes(menu.sections.flatMap((section) => section.dishes.map((dish) => dish.name))),
-      )
-      .catch(() => {}); // a name can be typed all the same
-    return () => asked.abort();
-  }, []);
-  return dishes;
 }

@@ -5,6 +5,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { keepFocus } from "../src/model/focus";
 import { Boundary } from "../src/parts/boundary";
+import { House } from "../src/parts/house";
 import { firstLanguage, TextsContext } from "../src/texts";
 import { Board, type StaffOrder } from "./board";
 import "../src/styles/tokens.css";
@@ -12,7 +13,7 @@ import "../src/styles/base.css";
 
 const texts = firstLanguage();
 document.documentElement.lang = texts.code;
-document.title = `Bella Vista: ${texts.staff.title}`;
+document.title = texts.staff.title;
 const board = new StaffBoard<StaffOrder, Command>({
   noun: "order",
   plural: "orders",
@@ -25,7 +26,9 @@ if (root) {
     <StrictMode>
       <TextsContext value={texts}>
         <Boundary>
-          <Board board={board} />
+          <House>
+            <Board board={board} />
+          </House>
         </Boundary>
       </TextsContext>
     </StrictMode>,

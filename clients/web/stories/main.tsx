@@ -13,6 +13,7 @@ import { keepFocus } from "../src/model/focus";
 import { PageProvider } from "../src/model/page";
 import { Boundary } from "../src/parts/boundary";
 import { EveningPage } from "../src/parts/evening";
+import { House } from "../src/parts/house";
 import { Settings } from "../src/parts/settings";
 import { Trouble, type TroubleKind } from "../src/parts/trouble";
 import { Welcome } from "../src/parts/welcome";
@@ -409,7 +410,11 @@ async function show(): Promise<ReactNode> {
   serveMenu(STATES[name]?.house);
   if (name === "welcome-menu") location.hash = "#menu";
   if (name === "welcome" || name === "welcome-menu")
-    return <Welcome settings={settings} busy={false} onStart={nothing} />;
+    return (
+      <House>
+        <Welcome settings={settings} busy={false} onStart={nothing} />
+      </House>
+    );
   if (name === "welcome-placed") {
     const placed = { ...orders.placed, stage: "accepted" as const };
     return <Welcome settings={settings} busy={false} placed={placed} onStart={nothing} />;

@@ -88,6 +88,7 @@ function orderAnswer(): Response {
 }
 
 const HOUSE = {
+  name: "Bella Vista",
   currency: "USD",
   open_now: true,
   paused: false,

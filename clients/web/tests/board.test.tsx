@@ -302,3 +302,13 @@ test.each([
   await lose(true);
   expect(screen.getByRole("alert").textContent).toBe(told);
 });
+
+test.each([
+  ["en", ["Allergy: lemon", "Allergy: milk"]],
+  ["de", ["Allergie: lemon", "Allergie: Milch"]],
+])("each allergy of an order is called one, in %s", (language, told) => {
+  boardIn(language, order("101", { allergies: ["lemon", "milk"] }));
+  const slip = screen.getByRole("article", { name: "101" });
+
+  expect([...slip.querySelectorAll(".stamp")].map((one) => one.textContent)).toEqual(told);
+});

@@ -3,6 +3,7 @@
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { refused } from "@typed-handoffs/client/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { languages } from "../src/texts";
 import { orders } from "../stories/room";
 import { standIn } from "./jsdom";
 import { openPage } from "./whole-page";
@@ -109,6 +110,8 @@ test("the menu is searched by names and by what is in the dishes", async () => {
   fill("Search the menu", "gnocchi PESTO");
   await waitFor(() => expect(dishes()).toEqual(["Gnocchi al pesto"]));
   expect(screen.getByText("1 dish")).toBeTruthy();
+  fill("Search the menu", "gnochi pseto");
+  await waitFor(() => expect(dishes()).toEqual(["Gnocchi al pesto"]));
   fill("Search the menu", "mascarpone-free unicorn");
   expect(await screen.findByText("No dish holds these words.")).toBeTruthy();
   expect(dishes()).toEqual([]);
@@ -197,13 +200,30 @@ test("a tip that was said as an amount stands chosen", async () => {
 test("a code that takes nothing off yet stands on the ticket and says so", async () => {
   const discounts = [{ code: "NEIGHBOR5", name: "Coupon NEIGHBOR5 (5 %)", amount: 333 }];
   const display = { ...orders.ordering.display, discounts: { NEIGHBOR5: "$3.33" } };
-  await page({ ...orders.ordering, coupons: ["NEIGHBOR5", "WELCOME10"], discounts, display });
+  const total = orders.ordering.total - 333;
+  const coupons = ["NEIGHBOR5", "WELCOME10"];
+  await page({ ...orders.ordering, coupons, discounts, total, display });
   const names = [...document.querySelectorAll(".sums dt")].map((one) => one.textContent);
 
   expect(names).toEqual([
     ...["Subtotal", "Coupon NEIGHBOR5 (5 %)", "Code WELCOME10", "Tax", "Total"],
   ]);
   expect(ticket().getByText("nothing off yet")).toBeTruthy();
+});
+
+test.each([
+  [languages.en, "of which tax"],
+  [languages.de, "davon Steuer"],
+])("tax that the prices hold stands below the total", async (texts, taxWithin) => {
+  const sums = { subtotal: 4500, tax: 344, total: 4500 };
+  const shown = { subtotal: "$45.00", tax: "$3.44", total: "$45.00" };
+  const display = { ...orders.ordering.display, ...shown };
+  await openPage({ ...orders.ordering, ...sums, display }, { texts });
+  const names = [...document.querySelectorAll(".sums dt")].map((one) => one.textContent);
+  const amounts = [...document.querySelectorAll(".sums dd")].map((one) => one.textContent);
+
+  expect(names).toEqual([texts?.ticket.subtotal, texts?.ticket.total, taxWithin]);
+  expect(amounts).toEqual(["$45.00", "$45.00", "$3.44"]);
 });
 
 test.each([

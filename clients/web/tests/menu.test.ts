@@ -9,6 +9,7 @@ import {
   meets,
   missing,
   modificationsOf,
+  search,
 } from "../src/model/menu";
 import menu from "../stories/fixtures/menu.json";
 
@@ -78,4 +79,20 @@ test("an allergy meets the family it names, in either wording", () => {
   expect(meets(["tree nuts", "milk"], ["nuts"])).toEqual(["tree nuts"]);
   expect(meets(["egg"], ["eggs"])).toEqual(["egg"]);
   expect(meets(["milk"], ["tree nuts"])).toEqual([]);
+});
+
+test.each([
+  ["margherita", ["Margherita"]],
+  ["margerita", ["Margherita"]],
+  ["margheritaa", ["Margherita"]],
+  ["margherito", ["Margherita"]],
+  ["magrherita", ["Margherita"]],
+  ["Márgherita", ["Margherita"]],
+  ["marhgerito", []], // two faults
+  ["coal", []], // too short: "cola" may be meant, or not
+  ["pannz", ["Panna cotta"]],
+])("the search for %s forgives one fault in a long word", (words, names) => {
+  const dishes = menu.sections.flatMap((section) => section.dishes as unknown as DishView[]);
+
+  expect([...search(dishes, words)].map(({ name }) => name)).toEqual(names);
 });

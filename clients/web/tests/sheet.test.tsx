@@ -230,3 +230,15 @@ test("a choice that a dish of a combo needs is asked for", async () => {
   expect(screen.getByRole("alert").textContent).toBe("Please choose: Espresso, bean.");
   expect(apply).not.toHaveBeenCalled();
 });
+
+test("what is on a dish already is chosen there alone, unless a line has more of it", async () => {
+  const sheet = (name: string) => screen.queryAllByRole("radiogroup", { name }).length;
+  const pizza = dishOf("Pizza your way") as DishView;
+  await opened(pizza);
+  expect(sheet("mozzarella")).toBe(1);
+  expect(sheet("buffalo mozzarella")).toBe(1);
+  cleanup();
+
+  await opened(pizza, { line: { size: "large", modifications: ["half mozzarella"], parts: [] } });
+  expect(sheet("mozzarella")).toBe(2);
+});

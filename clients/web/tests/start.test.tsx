@@ -3,9 +3,13 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { App } from "../src/app";
+import { serveMenu } from "../stories/room";
 import { standIn } from "./jsdom";
 
-beforeEach(standIn);
+beforeEach(() => {
+  standIn();
+  serveMenu();
+});
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();

@@ -2,7 +2,7 @@
 
 import type { DishView as Dish, MenuSection, MenuSections, OrderItem } from "@bella-vista/client";
 import { completed } from "@typed-handoffs/client";
-import { useCallback, useEffect, useState } from "react";
+import { createContext, useCallback, useContext, useEffect, useState } from "react";
 import { halfOf } from "./words";
 
 /** How often a menu that is looked at, or that of a house that takes no orders, is read again, in milliseconds. */
@@ -27,9 +27,10 @@ export interface MenuState {
 /** What is taken for true of a house whose server does not tell, or as long as it is not read. */
 export const USUAL: Pick<
   House,
-  | ("currency" | "open_now" | "paused" | "opens_at")
+  | ("name" | "currency" | "open_now" | "paused" | "opens_at")
   | ("lead_minutes" | "payment_methods" | "tips" | "tip_base")
 > = {
+  name: "",
   currency: "USD",
   open_now: true,
   paused: false,
@@ -39,6 +40,14 @@ export const USUAL: Pick<
   tips: [15, 18, 20],
   tip_base: "subtotal",
 };
+
+/** The menu that was read last; null before. */
+export const MenuContext = createContext<Menu | null>(null);
+
+/** The house of that menu. */
+export function useHouse(): typeof USUAL {
+  return useContext(MenuContext)?.house ?? USUAL;
+}
 
 /** How the house hands over its food. */
 export function servicesOf({ lead_minutes }: Pick<House, "lead_minutes">) {
@@ -127,13 +136,50 @@ export function isSimple(dish: Dish): boolean {
   );
 }
 
-/** Whether words are found in a dish's name, description or contents. */
-export function matches(dish: Dish, words: string): boolean {
-  const all = [dish.name, dish.description ?? "", ...dish.with].join(" ").toLowerCase();
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word));
+/**
+ * The dishes that have all of some words in their name, description or contents.
+ *
+ * If there are none, long words may be misspelt: one letter more, less, other, or two in the wrong order.
+ */
+export function search(dishes: readonly Dish[], words: string): ReadonlySet<Dish> {
+  const wanted = searchable(words).split(/\s+/);
+  const texts = dishes.map((dish) => ({
+    dish,
+    text: searchable([dish.name, dish.description ?? "", ...dish.with].join(" ")),
+  }));
+  const having = (has: (text: string, word: string) => boolean) =>
+    texts.filter(({ text }) => wanted.every((word) => has(text, word))).map(({ dish }) => dish);
+  const has = (text: string, word: string) => text.includes(word);
+  const exact = having(has);
+  if (exact.length > 0) return new Set(exact);
+  return new Set(
+    having(
+      (text, word) =>
+        has(text, word) ||
+        (word.length >= MISSPELT && text.split(/[^\p{L}]+/u).some((each) => isNear(each, word))),
+    ),
+  );
+}
+
+/** From how many letters on a word may be misspelt. */
+const MISSPELT = 5;
+
+/** In lower case, and without accents. */
+function searchable(words: string): string {
+  return words.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+/** Whether one letter more, less or other, or two letters in the other order, make a word the same. */
+function isNear(one: string, other: string): boolean {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  const [a, b] = [one.slice(at), other.slice(at)];
+  return (
+    a.slice(1) === b.slice(1) ||
+    a.slice(1) === b ||
+    a === b.slice(1) ||
+    (a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2))
+  );
 }
 
 /**

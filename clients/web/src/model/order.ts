@@ -19,6 +19,12 @@ export function cameToNothing(order: Order): boolean {
   return order.stage === "cancelled" || order.stage === "failed";
 }
 
+/** Whether the prices hold the tax already, so that the total has none on top. */
+export function holdsTax({ subtotal, discounts, fees, tax, tip, total }: Order): boolean {
+  const sum = (charges: Order["fees"]) => charges.reduce((all, { amount }) => all + amount, 0);
+  return total !== subtotal - sum(discounts) + sum(fees) + tax + tip;
+}
+
 /** Where the order is handed over; pickup until the guest says otherwise. */
 export function handover(order: Order): "pickup" | "delivery" {
   return order.fulfilment?.kind ?? "pickup";

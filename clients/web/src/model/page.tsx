@@ -15,7 +15,6 @@ import {
 } from "react";
 import { type Course, Evening } from "./evening";
 import { keepPlaced, usePlacedOrder } from "./last";
-import { USUAL } from "./menu";
 import { isPlaced } from "./order";
 
 export type Session = AgentSession<Order, Command>;
@@ -100,13 +99,6 @@ export function usePage(): PageContext {
   const page = useContext(Context);
   if (!page) throw new Error("usePage needs a PageProvider");
   return page;
-}
-
-/** The house of the menu that was read last. */
-export const HouseContext = createContext(USUAL);
-
-export function useHouse(): typeof USUAL {
-  return useContext(HouseContext);
 }
 
 /** Everything that is known about the call. */

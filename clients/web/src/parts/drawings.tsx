@@ -204,21 +204,24 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/jar|oil|pantry|dough/, "jar"],
 ];
 
-/** A dish drawn by what its name and section say; a plate when they say nothing. */
+/** What a dish is by what its name and section say; a plate when they say nothing. */
+export function kindOf(name: string, section: string): Kind {
+  const known = (words: string) => KINDS.find(([each]) => each.test(words.toLowerCase()))?.[1];
+  return known(name) ?? known(section) ?? "plate";
+}
+
+/** A dish drawn as what it is. */
 export function Drawing({
   name,
-  section,
-  holds,
+  section = "",
+  holds = [],
 }: {
   name: string;
-  section: string;
-  holds: readonly string[];
+  section?: string;
+  holds?: readonly string[];
 }) {
   const words = name.toLowerCase();
-  const kind =
-    KINDS.find(([known]) => known.test(words))?.[1] ??
-    KINDS.find(([known]) => known.test(section.toLowerCase()))?.[1] ??
-    "plate";
+  const kind = kindOf(name, section);
   if (kind === "pizza") {
     return (
       <Pizza

@@ -1,11 +1,11 @@
 /** The page of a call: talk or menu on the left, the ticket on the right, the dock below. */
 
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useContext, useEffect, useRef, useState } from "react";
 import { announced } from "../model/changes";
 import { addressOf, goTo, type Place, useMedia, usePlace } from "../model/hooks";
-import { type FindDish, type MenuState, USUAL, useMenu } from "../model/menu";
+import { type FindDish, MenuContext, type MenuState, useMenu } from "../model/menu";
 import { cameToNothing, isPlaced } from "../model/order";
-import { HouseContext, useCourse, useNow, usePage } from "../model/page";
+import { useCourse, useNow, usePage } from "../model/page";
 import { useTexts } from "../texts";
 import { Agents } from "./agents";
 import { Dock } from "./dock";
@@ -55,6 +55,7 @@ export function EveningPage({
   const met = now.hello !== null;
   const menu = useMenu(met, place.at !== "talk");
   const house = menu.menu?.house ?? null;
+  const before = useContext(MenuContext);
   const phone = useMedia("(max-width: 47.99rem)");
   // A refusal belongs to the place it was made at.
   // biome-ignore lint/correctness/useExhaustiveDependencies: going elsewhere is the reason
@@ -62,7 +63,7 @@ export function EveningPage({
   const talk = useFocusOfTalk(place);
 
   return (
-    <HouseContext value={house ?? USUAL}>
+    <MenuContext value={menu.menu ?? before}>
       <a className="skip" href="#dock">
         {texts.skip}
       </a>
@@ -75,7 +76,7 @@ export function EveningPage({
         {place.at === "talk" ? (
           <main ref={talk} className="talk" id="talk" tabIndex={-1} aria-labelledby="talk-title">
             <h1 className="unseen" id="talk-title">
-              {texts.script.title}
+              {texts.script.title((house ?? before?.house)?.name ?? "")}
             </h1>
             <Agents />
             <CallTrouble elsewhere={elsewhere} onAgain={onNewCall} />
@@ -118,7 +119,7 @@ export function EveningPage({
       </div>
       <Announcer />
       <StageAnnouncer order={now.confirmed} />
-    </HouseContext>
+    </MenuContext>
   );
 }
 

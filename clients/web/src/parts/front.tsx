@@ -1,28 +1,36 @@
-/** The front of the house: awning, sign, the ways through the page. */
+/** The front of the house: awning, sign, the ways through the page; its name is the tab's title too. */
 
 import type { Order } from "@bella-vista/client";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import type { Place } from "../model/hooks";
+import { useHouse } from "../model/menu";
 import { isPlaced } from "../model/order";
 import { useTexts } from "../texts";
 import "../styles/front.css";
 
 export function Front({
+  title,
   place,
   order,
   children,
 }: {
+  /** What the tab's title says after the house's name. */
+  title?: string;
   place?: Place;
   order?: Order | null;
   children?: ReactNode;
 }) {
   const texts = useTexts();
+  const { name } = useHouse();
+  useEffect(() => {
+    if (name) document.title = title ? `${name}: ${title}` : name;
+  }, [name, title]);
   const at = (here: boolean) => (here ? ("page" as const) : undefined);
   return (
     <header className="front">
       <div className="front-row">
-        <p className="sign" lang="it">
-          Bella Vista
+        <p className="sign" lang="en">
+          {name}
         </p>
         {place && (
           <nav className="ways" aria-label={texts.parts}>

@@ -3,7 +3,7 @@
 import type { DishView as Dish, Order } from "@bella-vista/client";
 import { Fragment, type ReactNode, useDeferredValue, useId, useLayoutEffect } from "react";
 import { addressOf } from "../model/hooks";
-import { isSimple, type MenuState, matches, meets, type Section } from "../model/menu";
+import { isSimple, type MenuState, meets, type Section, search } from "../model/menu";
 import { canOrder } from "../model/order";
 import { usePage } from "../model/page";
 import { allergenText, capital, money } from "../model/words";
@@ -45,7 +45,7 @@ export function Menu({
   const words = texts.card;
   const id = useId();
   const { section, typed, hide } = browsing;
-  const search = useDeferredValue(typed.trim());
+  const sought = useDeferredValue(typed.trim());
   const { menu, failed, read } = state;
   const Title = below ? "h2" : "h1";
   const sections = menu?.sections ?? [];
@@ -59,12 +59,17 @@ export function Menu({
   // A word that the menu does not use hides nothing, so hiding by it is not offered.
   const stated = sections.flatMap((each) => each.dishes).flatMap((dish) => dish.allergens);
   const known = allergies.filter((allergy) => meets(stated, [allergy]).length > 0);
-  const found: Section[] = (search ? sections : current ? [current] : []).map((each) => ({
+  const hits = sought
+    ? search(
+        sections.flatMap((each) => each.dishes),
+        sought,
+      )
+    : null;
+  const found: Section[] = (hits ? sections : current ? [current] : []).map((each) => ({
     ...each,
     dishes: each.dishes.filter(
       (dish) =>
-        (!search || matches(dish, search)) &&
-        (!hide || meets(dish.allergens, allergies).length === 0),
+        (!hits || hits.has(dish)) && (!hide || meets(dish.allergens, allergies).length === 0),
     ),
   }));
   const count = found.reduce((sum, each) => sum + each.dishes.length, 0);
@@ -102,7 +107,7 @@ export function Menu({
             key={name}
             type="button"
             lang="en"
-            aria-current={!search && name === current?.name ? "true" : undefined}
+            aria-current={!sought && name === current?.name ? "true" : undefined}
             onClick={() => onBrowse({ ...browsing, section: name, typed: "" })}
           >
             {name}
@@ -110,8 +115,8 @@ export function Menu({
         ))}
       </nav>
       {hide && <p className="fine">{words.noPromise}</p>}
-      <p role="status" className={search ? "fine" : "unseen"}>
-        {search ? (count > 0 ? words.found(count) : words.nothing) : ""}
+      <p role="status" className={sought ? "fine" : "unseen"}>
+        {sought ? (count > 0 ? words.found(count) : words.nothing) : ""}
       </p>
       {menu === null && failed ? (
         <div className="note">
@@ -131,7 +136,7 @@ export function Menu({
           section={each}
           currency={menu?.house.currency ?? ""}
           order={order}
-          titled={search !== ""}
+          titled={sought !== ""}
           below={below}
           actions={actions}
         />

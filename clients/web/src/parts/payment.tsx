@@ -2,8 +2,9 @@
 
 import type { Order } from "@bella-vista/client";
 import { type FormEvent, useId, useState } from "react";
+import { useHouse } from "../model/menu";
 import { handover } from "../model/order";
-import { useHouse, usePage } from "../model/page";
+import { usePage } from "../model/page";
 import { money } from "../model/words";
 import { useTexts } from "../texts";
 import { Refused } from "./refused";

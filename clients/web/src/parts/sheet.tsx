@@ -255,6 +255,7 @@ function Choices({
       .map((option) => (
         <Group
           key={option.name}
+          dish={dish}
           option={option}
           chosen={chosen}
           order={order}
@@ -377,7 +378,7 @@ function Row({
 }
 
 /** A group of options: one of several, several, halves, or how many. */
-function Group({ option, chosen, order, onChange }: Omit<GroupProps, "dish"> & { option: Option }) {
+function Group({ dish, option, chosen, order, onChange }: GroupProps & { option: Option }) {
   const texts = useTexts();
   const words = texts.sheet;
   const id = useId();
@@ -394,11 +395,17 @@ function Group({ option, chosen, order, onChange }: Omit<GroupProps, "dish"> & {
     if (how === null) set(without(name));
     else set(one ? { [name]: how } : { ...taken, [name]: how });
   };
-  const folded = option.choices.length > FOLDED + 3 && !all;
+  // More of what is on the dish already is chosen there, unless a line has it as a choice.
+  const [had] = useState(taken);
+  const choices = option.choices.filter(
+    ({ name }) => option.min > 0 || !dish.with.includes(name) || had[name] !== undefined,
+  );
+  const folded = choices.length > FOLDED + 3 && !all;
   const shown = folded
-    ? option.choices.filter((choice, place) => place < FOLDED || taken[choice.name] !== undefined)
-    : option.choices;
+    ? choices.filter((choice, place) => place < FOLDED || taken[choice.name] !== undefined)
+    : choices;
   const full = option.max > 1 && count >= option.max;
+  if (choices.length === 0) return null;
   return (
     <fieldset>
       <legend className="group">
@@ -494,7 +501,7 @@ function Group({ option, chosen, order, onChange }: Omit<GroupProps, "dish"> & {
       </div>
       {folded && (
         <button type="button" className="button quiet" onClick={() => setAll(true)}>
-          {words.showAll(option.choices.length)}
+          {words.showAll(choices.length)}
         </button>
       )}
     </fieldset>

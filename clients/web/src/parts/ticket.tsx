@@ -21,9 +21,9 @@ import {
   useFocusBack,
   useOneAtATime,
 } from "../model/hooks";
-import { servicesOf } from "../model/menu";
-import { cameToNothing, canOrder, handover, isPlaced } from "../model/order";
-import { useHouse, useNow, usePage } from "../model/page";
+import { servicesOf, useHouse } from "../model/menu";
+import { cameToNothing, canOrder, handover, holdsTax, isPlaced } from "../model/order";
+import { useNow, usePage } from "../model/page";
 import { allergenText, clock, humanised, today } from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { Icon } from "./icons";
@@ -273,6 +273,8 @@ function Sums({ order, late }: { order: Order; late: boolean }) {
   const texts = useTexts();
   const words = texts.ticket;
   const amounts = order.display;
+  const tax = late ? words.waits : amounts.tax;
+  const taxWithin = holdsTax(order);
   return (
     <dl className="sums">
       <dt>{words.subtotal}</dt>
@@ -296,8 +298,7 @@ function Sums({ order, late }: { order: Order; late: boolean }) {
           amount={amounts.fees[charge.code] ?? ""}
         />
       ))}
-      <dt>{words.tax}</dt>
-      <dd className="amount">{late ? words.waits : amounts.tax}</dd>
+      {!taxWithin && <Sum name={words.tax} amount={tax} />}
       {order.tip > 0 && (
         <Sum
           name={order.tip_percentage ? words.tipPercent(order.tip_percentage) : words.tip}
@@ -306,6 +307,7 @@ function Sums({ order, late }: { order: Order; late: boolean }) {
       )}
       <dt className="total">{words.total}</dt>
       <dd className="amount total">{late ? "…" : amounts.total}</dd>
+      {taxWithin && <Sum name={words.taxWithin} amount={tax} />}
     </dl>
   );
 }

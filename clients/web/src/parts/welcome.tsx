@@ -1,11 +1,12 @@
 /** Before the call. The microphone is asked for after Start, never before. */
 
 import type { Order } from "@bella-vista/client";
-import { lazy, type ReactNode, Suspense } from "react";
+import { lazy, type ReactNode, Suspense, useContext } from "react";
 import { usePlace } from "../model/hooks";
+import { type Menu, MenuContext } from "../model/menu";
 import { cameToNothing } from "../model/order";
 import { useTexts } from "../texts";
-import { Pizza } from "./drawings";
+import { Drawing, kindOf, Pizza } from "./drawings";
 import { Front } from "./front";
 import { Icon } from "./icons";
 import { Nothing, Placed, StageAnnouncer } from "./placed";
@@ -14,6 +15,12 @@ import "../styles/welcome.css";
 const MenuBefore = lazy(() => import("./menu-before"));
 
 const MARGHERITA = ["mozzarella", "basil"].map((name) => ({ name, where: "all" as const }));
+
+function sellsPizza({ sections }: Menu): boolean {
+  return sections.some(({ name, dishes }) =>
+    dishes.some((dish) => kindOf(dish.name, name) === "pizza"),
+  );
+}
 
 /** What went wrong may come below the edge of a phone's screen. */
 const showWhole = (part: HTMLElement | null) => {
@@ -36,6 +43,7 @@ export function Welcome({
 }) {
   const texts = useTexts();
   const words = texts.welcome;
+  const menu = useContext(MenuContext);
   const browsing = usePlace().at !== "talk";
   return (
     <>
@@ -90,7 +98,7 @@ export function Welcome({
         ) : (
           placed === null && (
             <div className="tablecloth" aria-hidden="true">
-              <Pizza toppings={MARGHERITA} />
+              {menu && (sellsPizza(menu) ? <Pizza toppings={MARGHERITA} /> : <Drawing name="" />)}
             </div>
           )
         )}

@@ -54,7 +54,7 @@ export const de: Texts = {
   },
 
   script: {
-    title: "Ihr Gespräch mit Bella Vista",
+    title: (house) => (house ? `Ihr Gespräch mit ${house}` : "Ihr Gespräch"),
     log: "Was gesagt wurde",
     you: "Sie",
     earlier: (count) => (count === 1 ? "Davor: 1 Zeile" : `Davor: ${count} Zeilen`),
@@ -161,6 +161,7 @@ export const de: Texts = {
     notSent: "noch nicht gesendet",
     subtotal: "Zwischensumme",
     tax: "Steuer",
+    taxWithin: "davon Steuer",
     tip: "Trinkgeld",
     tipPercent: (percent) => `Trinkgeld, ${percent} %`,
     total: "Summe",
@@ -418,6 +419,7 @@ export const de: Texts = {
     wantedFor: (reason) => `Grund: ${reason}`,
     rails: { placed: "Neu", accepted: "Angenommen", preparing: "Im Ofen", ready: "Fertig" },
     next: { accepted: "Beginnen", preparing: "Fertig", ready: "Übergeben" },
+    allergy: (allergen) => `Allergie: ${allergen}`,
     readyAt: (time) => `fertig ${time}`,
     ready: "Fertig um",
     accept: "Annehmen",

@@ -52,7 +52,7 @@ export const en = {
   } as Record<string, string>,
 
   script: {
-    title: "Your talk with Bella Vista",
+    title: (house: string) => (house ? `Your talk with ${house}` : "Your talk"),
     log: "What was said",
     you: "You",
     earlier: (count: number) => (count === 1 ? "Earlier: 1 line" : `Earlier: ${count} lines`),
@@ -161,6 +161,7 @@ export const en = {
     notSent: "not sent yet",
     subtotal: "Subtotal",
     tax: "Tax",
+    taxWithin: "of which tax",
     tip: "Tip",
     tipPercent: (percent: number) => `Tip, ${percent} %`,
     total: "Total",
@@ -416,6 +417,7 @@ export const en = {
       preparing: "Ready",
       ready: "Handed over",
     } as Record<string, string>,
+    allergy: (allergen: string) => `Allergy: ${allergen}`,
     readyAt: (time: string) => `ready ${time}`,
     ready: "Ready at",
     accept: "Accept",
