@@ -192,6 +192,29 @@ async def test_what_a_rule_without_calls_has_found_is_known_later(tmp_path: Path
     assert [tool.arguments for tool in done.tools] == [{"name": "Ada"}]
 
 
+async def test_the_second_of_two_commands_for_one_part_is_refused_as_a_version_conflict(
+    tmp_path: Path,
+) -> None:
+    rules = r"""
+reception:
+  - say: Good evening!
+  - pattern: '(?P<first>\w+) and (?P<more>\w+) here'
+    calls:
+      - {name: set_guest, arguments: {name: "{first}"}}
+      - {name: set_guest, arguments: {name: "{more}"}}
+    say: All noted.
+  - refused: version_conflict
+    say: I have noted the first. Could you say the rest again?
+"""
+    async with Conversation(call_of(), RulesLLM(rules_of(tmp_path, rules))) as talk:
+        turn = await talk.user_says("Ada and Bob here")
+
+    assert turn.said == ["I have noted the first. Could you say the rest again?"]
+    assert [tool.is_error for tool in turn.tools] == [False, True]
+    assert turn.refused == []
+    assert talk.state.guest == "Ada"
+
+
 async def test_a_refusal_is_said_by_its_code_or_as_it_is(model: RulesLLM) -> None:
     async with Conversation(call_of(), model) as talk:
         handoff = await talk.user_says("I want to go out")
