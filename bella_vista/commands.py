@@ -8,7 +8,7 @@ import typer
 from agents.app.app import App
 from agents.app.cli import FAILED, read_settings, show_report, with_store
 from agents.app.cli_options import id_argument, option, with_options
-from agents.app.terminal.stdio import say
+from agents.app.terminal.stdio import print_error, say
 
 if TYPE_CHECKING:
     from bella_vista.settings import Settings
@@ -52,16 +52,29 @@ def commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
         file: Annotated[str, typer.Argument(metavar="FILE", help="A menu in YAML.")],
     ) -> None:
         """Check a menu. Lists everything that is wrong with it, with file and line."""
-        from bella_vista.menus import read_menu
+        from bella_vista.menus import read_menu, unknown_allergens
 
         menu = read_menu(Path(file))
-        dishes = sum(len(section.dishes) for section in menu.sections)
-        say(
-            f"{file}: {menu.restaurant.name}, {len(menu.sections)} sections, {dishes} dishes,"
-            f" {len(menu.combos)} combos: nothing is wrong"
+        warnings = unknown_allergens(Path(file))
+        print_error(*map(str, warnings))
+        counted = (
+            _number(len(menu.sections), "section"),
+            _number(sum(len(section.dishes) for section in menu.sections), "dish"),
+            _number(len(menu.combos), "combo"),
         )
+        verdict = (
+            f"no faults, {_number(len(warnings), 'warning')}" if warnings else "nothing is wrong"
+        )
+        say(f"{file}: {menu.restaurant.name}, {', '.join(counted)}: {verdict}")
 
     return commands
+
+
+def _number(count: int, noun: str) -> str:
+    """Return a count with its noun: "1 combo", "2 combos"."""
+    from state.menu.words import plural
+
+    return f"{count} {noun if count == 1 else plural(noun)}"
 
 
 def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:

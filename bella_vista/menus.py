@@ -8,6 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agents.app.faults import InputError
+from state.allergens import families_named, families_of
+from state.documents.document import Entries, Items, Text, Value, read_document, read_text
+from state.documents.faults import Fault
+from state.language.en.allergens import FAMILIES
 from state.menu import Menu, MenuFaults, load_menu
 
 OWN = Path(__file__).parent / "menu.yaml"
@@ -33,6 +37,44 @@ def read_menu(file: Path) -> Menu:
         return load_menu(file)
     except MenuFaults as wrong:
         raise InputError(map(str, wrong.faults)) from wrong
+
+
+def unknown_allergens(file: Path) -> list[Fault]:
+    """Return a warning for each allergen of a valid menu that no family has a word for."""
+    document, _ = read_document(read_text(file), str(file))
+    parts = document if isinstance(document, Entries) else {}
+    stated = [*_allergens_in(parts.get("options")), *_allergens_in(parts.get("sections"))]
+    return [
+        Fault(
+            str(file),
+            word.line,
+            f'warning: no family of allergens has "{word}", so only a guest who names it is told of it'
+            f" - {_nearest_family(word)}",
+        )
+        for word in stated
+        if word.strip() and not families_named([word])
+    ]
+
+
+def _allergens_in(value: Value) -> Iterator[Text]:
+    """Return what is written under each key ``allergens``."""
+    if isinstance(value, Items):
+        for one in value:
+            yield from _allergens_in(one)
+    elif isinstance(value, Entries):
+        for key, one in value.items():
+            if key != "allergens":
+                yield from _allergens_in(one)
+            elif isinstance(one, Text):
+                yield one
+            elif isinstance(one, Items):
+                yield from (word for word in one if isinstance(word, Text))
+
+
+def _nearest_family(word: str) -> str:
+    if meant := families_of(word):  # unlike the menu's words, a guest's may have slips
+        return f'did you mean "{meant[0]}"?'
+    return f"the families are {', '.join(FAMILIES)}"
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from state.allergens import met_on
 from state.money import shown
 from state.order import OrderState
 from state.pricing import price
+from state.stages import ENDED
 from state.view import summary
 
 _NAME = 16
@@ -86,10 +87,11 @@ def _heading(order: OrderState) -> Iterable[str]:
     yield f"Order {order.order_number} ({order.order_id}): {order.stage.value}"
     yield f"Opened {order.opened_at:%Y-%m-%d %H:%M} at {order.restaurant_id}, by {order.channel}"
     guest = [text for text in (order.customer_name, order.phone, order.email) if text]
-    yield f"Guest: {', '.join(guest) or 'not known yet'}"
+    unknown = "not known" if order.stage in ENDED else "not known yet"
+    yield f"Guest: {', '.join(guest) or unknown}"
     wanted = order.fulfilment
     if wanted is None:
-        yield "Pickup or delivery: not known yet"
+        yield f"Pickup or delivery: {unknown}"
         return
     where = f" to {wanted.address}" if wanted.address else ""
     yield f"{wanted.kind.capitalize()}{where}, ready at {wanted.ready_at:%Y-%m-%d %H:%M}"

@@ -58,7 +58,7 @@ async def test_the_example_of_a_conversation_file_holds(tmp_path: Path) -> None:
 
 
 def test_the_examples_of_rules_are_files_of_rules(tmp_path: Path) -> None:
-    example, handing_over, _ = blocks("docs/testing.md", "yaml")
+    example, conflict, handing_over, _ = blocks("docs/testing.md", "yaml")
     file = tmp_path / "rules.yaml"
     file.write_text(handing_over, encoding="utf-8")
     rules = load_rules(file)
@@ -74,6 +74,11 @@ def test_the_examples_of_rules_are_files_of_rules(tmp_path: Path) -> None:
     assert opens.say == "Good evening! Your name, please?"
     assert greets.groups("Well, I am Ada") == {"name": "Ada"}
     assert refuses.refused == "refused"
+
+    file.write_text(conflict, encoding="utf-8")
+    _, refuses = load_rules(file)["reception"]
+
+    assert refuses.refused == "version_conflict"
 
 
 def test_the_architecture_shows_the_graph_as_it_is() -> None:

@@ -64,7 +64,9 @@ def test_every_command_of_the_declaration_works(typed: Typed) -> None:
     )
     assert typed.left == [
         "python hotel_app.py dev",
-        "python hotel_app.py join --room demo --rpc hello '{}'",
+        "python hotel_app.py join --room demo --identity ada --rpc hello '{}'",
+        "python hotel_app.py join --room demo --identity ada --rpc stay.apply"
+        """ '{"command": {"op": "book_nights", "nights": 2}}'""",
         r"printf 'I am Ada\n2 nights\n' | python hotel_app.py join",
     ]
 
@@ -162,10 +164,12 @@ async def test_the_commands_that_join_work_as_they_are_written(
     typed: Typed, served: LiveKit
 ) -> None:
     visitor = Typed(typed.folder, {**typed.environment, **served.environment})
-    _, hello, talk = typed.left
+    _, hello, book, talk = typed.left
     replied = json.loads(await asyncio.to_thread(visitor.run, hello))
+    booked = json.loads(await asyncio.to_thread(visitor.run, book))
     talked = await asyncio.to_thread(visitor.run, talk)
 
     assert replied["agent"] == "hotel"
+    assert booked["stay"]["nights"] == 2
     assert "Reception: Thank you, Ada." in talked
     assert "nights: 2" in talked

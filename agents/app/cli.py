@@ -405,17 +405,22 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
         ] = False,
         database: str | None = None,
     ) -> None:
+        from agents.app.forgetting import is_forgotten
         from agents.app.state_pages import page
         from agents.app.states import show_state, show_transcript
 
         async def read(store: "SqlStore") -> Any:
             state, view = await show_state(app, store, state_id)
             moments = await show_transcript(app, store, state_id) if transcript else []
-            return state, dict(view), moments
+            return state, dict(view), moments, await is_forgotten(app, store, state_id)
 
-        state, view, moments = with_store(app, database, read)
+        state, view, moments, forgotten = with_store(app, database, read)
         with named_faults("terminal"):
             text = page(app, state, view)
+        if forgotten:
+            text += (
+                f"\n\nThe user of this {app.noun} was forgotten: what identified them is erased."
+            )
         if transcript:
             from agents.app.state_pages import transcript_page
             from agents.app.transcript import group_by_call, transcript_data

@@ -8,10 +8,11 @@ before that.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeAlias
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from agents.app.app import App, Environment
 from agents.app.declaration import named_faults
@@ -21,6 +22,7 @@ from agents.app.settings import AppSettings
 from agents.app.states import as_state_faults, id_of
 from agents.app.traces import Trace, found_in_files, overwritten, texts_in
 from state.shared import (
+    Command,
     HandOver,
     JournalFault,
     Refused,
@@ -120,6 +122,36 @@ async def forget_state(
     await erasure.run()
     await erasure.check()
     return erasure.report
+
+
+async def is_forgotten(app: App[S, C], store: SqlStore, state_id: str) -> bool:
+    """Whether the user of a stored state was erased: a command of theirs has lost its content.
+
+    Args:
+        app: The application.
+        store: A store of all owners' states.
+        state_id: The id, or the number.
+
+    Raises:
+        StateFaults: There is no such state, or the database cannot be used.
+    """
+    with as_state_faults(app.noun):
+        stored = await store.read(await id_of(app.noun, store, state_id), migrated=False)
+    commands = [command for entry in stored.entries for command in entry.commands]
+    return any(map(partial(_lacks_content, app.page_spec.ops), commands))
+
+
+def _lacks_content(
+    kinds: Mapping[str, type[Command[S, C]]], command: Mapping[str, JsonValue]
+) -> bool:
+    kind = kinds.get(str(command.get("op")))
+    if kind is None or _erased_command(command) != command:
+        return False
+    try:
+        kind.model_validate(command)
+    except ValidationError:
+        return True
+    return False
 
 
 class Erasure(Generic[S, C]):

@@ -398,6 +398,8 @@ class AppSettings(BaseSettings):
             where = f"--{name}"
         else:
             where = cls.variable(name) if name in cls.model_fields else name
+        if fault["type"] in ("bool_type", "bool_parsing"):  # .env.example says on and off
+            return f"{where}: has to be on or off"
         from state.shared import explained  # only a faulty setting needs it
 
         return f"{where}: {explained(fault)}"

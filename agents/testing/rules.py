@@ -20,7 +20,9 @@ from state.documents.faults import DocumentFaults
 from state.shared import explained
 
 LOST = "I follow a few rules only, and none of them fits that. Could you say it in another way?"
-"""Said when no rule applies."""
+"""Said when no rule applies, before two of the agent's examples."""
+
+_EXAMPLES = 2
 
 NAMELESS = "My rules are for {agents}, and my instructions name none of these agents."
 """Said when no rules belong to the agent: its instructions have to hold its name."""
@@ -66,8 +68,11 @@ class Rule(BaseModel):
             said without its calls while they are not.
         say: The words it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
             ``{message}`` and the facts' names are what it holds.
+        example: What a user may say so that the rule applies; two of an agent's examples are named when
+            no rule applies.
 
-    Where groups of the pattern can be named, so can the fields that the agent was handed over with.
+    Where groups of the pattern can be named, so can the fields that the agent was handed over with, and the
+    groups that a rule without calls has found in an earlier message to this agent.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,6 +81,7 @@ class Rule(BaseModel):
     refused: str | None = None
     calls: tuple[RuleCall, ...] = ()
     say: str | None = None
+    example: str | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -87,6 +93,8 @@ class Rule(BaseModel):
             raise ValueError("a rule for a refusal says something and calls nothing")
         if self.pattern is None and self.say is None:
             raise ValueError("a rule without a pattern says something")
+        if self.example is not None and self.groups(self.example) is None:
+            raise ValueError("the pattern of a rule is found in its example")
         return self
 
     def groups(self, text: str) -> dict[str, str] | None:
@@ -197,14 +205,17 @@ class RulesLLM(PlayedLLM):
         said += [_refused(rules, text) for text in seen.results]
         choices: Sequence[_Choice] = ()
         if len(seen.words) > answered or not (seen.outputs or seen.results):
-            choices = _choose(name, rules, seen, seen.words[answered:], frozenset(offered))
+            words = seen.words[answered:]
+            choices = _choose(name, rules, seen, words, frozenset(offered))
         calls = tuple(call for choice in choices for call in choice.calls.values())
         if calls:
             self._asked[name] = len(seen.words), choices
         else:
             said += [_format(one.rule.say or "", one.groups) for one in choices]
-        words = " ".join(filter(None, said))
-        return name, Step(say=words or (None if calls else LOST), calls=calls)
+        text = " ".join(filter(None, said))
+        if not text and not calls:
+            text = " ".join(filter(None, (LOST, _examples(rules, seen, frozenset(offered)))))
+        return name, Step(say=text or None, calls=calls)
 
     def _rules_of(self, instructions: str) -> Sequence[Rule] | None:
         places = {
@@ -232,6 +243,7 @@ class _Seen:
         self.spoken = False
         self.handed_over: Mapping[str, str] = {}
         self.words: list[str] = []
+        self.earlier: list[str] = []  # answered messages
         self.results: list[str] = []  # of slow tools
         self.outputs: dict[str, FunctionCallOutput] = {}
         for item in chat_ctx.items:
@@ -249,6 +261,7 @@ class _Seen:
             elif note["text"] != STILL_RUNNING:
                 self.results.append(note["text"])
         elif role == "assistant":
+            self.earlier += self.words
             self.words, self.results, self.outputs, self.spoken = [], [], {}, True
         elif not text.startswith(DATA_MARK):
             self.words.append(text)
@@ -263,9 +276,10 @@ def _choose(
 ) -> Sequence[_Choice]:
     """Choose a rule for each message; an agent that has said nothing yet opens unless it can act."""
     numbers = count()
+    known = {**seen.handed_over, **_remembered(rules, seen.earlier)}
 
     def choice(rule: Rule, groups: Mapping[str, str]) -> _Choice:
-        groups = {**seen.handed_over, **groups}
+        groups = {**known, **groups}
         named = ((call.name, call.filled(groups)) for call in rule.calls if call.name in offered)
         return _Choice(rule, groups, {f"{name}_{next(numbers)}": call for call in named})
 
@@ -277,11 +291,44 @@ def _choose(
                 continue
             if rule.calls or seen.spoken:
                 choices.append(choice(rule, groups))
+                if not rule.calls:
+                    known |= groups
                 break
     if not choices and not (words and seen.spoken):
         opens = (rule for rule in rules if rule.pattern is None and rule.refused is None)
         choices += [choice(rule, {}) for rule in opens][:1]
     return choices
+
+
+def _remembered(rules: Sequence[Rule], earlier: Iterable[str]) -> dict[str, str]:
+    """Return the groups found in earlier messages by rules that have called nothing with them."""
+    known: dict[str, str] = {}
+    for text in earlier:
+        rule, groups = _first(rules, text)
+        if rule is not None and not rule.calls:
+            known |= groups
+    return known
+
+
+def _first(rules: Sequence[Rule], text: str) -> tuple[Rule | None, Mapping[str, str]]:
+    """Return the first rule whose pattern is found in a message, and the groups found."""
+    for rule in rules:
+        if (groups := rule.groups(text)) is not None:
+            return rule, groups
+    return None, {}
+
+
+def _examples(rules: Sequence[Rule], seen: _Seen, offered: frozenset[str]) -> str:
+    """Return a sentence with two examples, first those of rules that have not applied yet."""
+    applied = [_first(rules, text)[0] for text in seen.earlier]
+    possible = [
+        rule
+        for rule in rules
+        if rule.example and offered.issuperset(call.name for call in rule.calls)
+    ]
+    possible.sort(key=lambda rule: rule in applied)
+    named = [f'"{rule.example}"' for rule in possible[:_EXAMPLES]]
+    return f"You can say, for example, {' or '.join(named)}." if named else ""
 
 
 def _told(rules: Sequence[Rule], choice: _Choice, outputs: Mapping[str, FunctionCallOutput]) -> str:

@@ -173,7 +173,8 @@ def error_object(error: Exception, version: int | None = None) -> ErrorObject:
     if isinstance(error, Rejected):
         return error.error_object(version)
     if not isinstance(error, StateError):
-        return error_of_type("internal", _INTERNAL, version, retryable=True)
+        # a bug fails again, so a client that repeats what is retryable would never end
+        return error_of_type("internal", _INTERNAL, version, retryable=False)
     kind = _type_of(error)
     # The journal's messages may contain paths and are not for clients.
     ours = kind == "unavailable" and not isinstance(error, Busy)
@@ -189,8 +190,8 @@ def error_object(error: Exception, version: int | None = None) -> ErrorObject:
 
 
 _INTERNAL = (
-    "Something went wrong inside. Send the same request again, with its idempotency key if it had one,"
-    " and then look at the state."
+    "Something went wrong inside, and the same request would most likely fail again: do not repeat it."
+    " Look at the present state, which says whether it was done."
 )
 _NOT_NOW = "This could not be stored just now, so nothing was changed. Send the same request again."
 

@@ -210,7 +210,7 @@ Range = Annotated[
 _MONEY = FromText(
     'an amount of money like "9.50", digits and a point only',
     _amount,
-    description='An amount as people write it, in quotes: "9.50".',
+    description='An amount as people write it: "9.50".',
     **_NUMERIC,
     pattern=r"^\d+(\.\d+)?$",
 )

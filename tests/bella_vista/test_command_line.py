@@ -82,7 +82,27 @@ def test_a_provider_without_a_key_is_told_what_to_set(capsys: pytest.CaptureFixt
 
 def test_a_sound_menu_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("menu", "check", str(MENU)) == 0
-    assert out(capsys).endswith("4 sections, 8 dishes, 1 combos: nothing is wrong\n")
+    assert out(capsys).endswith("4 sections, 8 dishes, 1 combo: nothing is wrong\n")
+
+
+def test_an_allergen_of_no_family_is_a_warning_with_the_nearest_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = MENU.read_text().replace(
+        "allergens: [gluten, milk]", "allergens: [dairy products, gluton, zzz]"
+    )
+    (tmp_path / "house.yaml").write_text(text)
+    line = 1 + text[: text.index("gluton")].count("\n")
+
+    assert run("menu", "check", "house.yaml") == 0
+
+    told = capsys.readouterr()
+    assert told.out.endswith(": no faults, 2 warnings\n")
+    first, second = told.err.splitlines()
+    assert first.startswith(f'house.yaml:{line}: warning: no family of allergens has "gluton"')
+    assert first.endswith('did you mean "gluten"?')
+    assert '"zzz"' in second
+    assert "the families are gluten, shellfish," in second
 
 
 def test_every_fault_of_a_menu_has_its_own_line(

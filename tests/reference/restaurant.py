@@ -143,7 +143,7 @@ def settings_page() -> str:
 
 def _default(value: object) -> str:
     return (
-        str(value).lower()
+        ("on" if value else "off")
         if isinstance(value, bool)
         else f"{value:g}"
         if isinstance(value, float)

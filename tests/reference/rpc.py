@@ -200,7 +200,7 @@ _TO_DO = {
     "refused": "acts on `reason`, which is a code of [errors](errors.md)",
     "precondition_required": "says which version it has seen",
     "rate_limited": "waits for `retry_after_ms`",
-    "internal": "sends the same request again with its idempotency key, and looks at the state",
+    "internal": "does not repeat the request, and asks for the present order: it is a fault of the agent",
     "unavailable": "sends the same request again after `retry_after_ms`",
     "outcome_unknown": "asks for the present order, or again with the same key",
 }

@@ -372,7 +372,7 @@ async def test_refusals_of_the_rules_are_in_the_envelope() -> None:
         (Unstorable("it holds a number that is too long"), 4022, False),
         (TakenOver(), 5003, True),
         (OutcomeUnknown(), 5004, True),
-        (KeyError("a secret"), 5000, True),
+        (KeyError("a secret"), 5000, False),
     ],
 )
 async def test_trouble_comes_in_the_envelope_too(

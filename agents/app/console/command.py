@@ -20,7 +20,14 @@ from agents.app.live import LiveSettings
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.parts import C, S
 from agents.app.settings import AppSettings
-from agents.app.states import is_erased, new_state, open_store, resume_state
+from agents.app.states import (
+    StateFaults,
+    id_of,
+    is_erased,
+    new_state,
+    open_store,
+    resume_state,
+)
 from agents.app.terminal.input import InputLines, is_dumb, piped, typed
 from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.signals import on_signals
@@ -28,7 +35,7 @@ from agents.app.terminal.stdio import discard_stdout, print_error
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
 from agents.testing import ScriptedLLM
-from state.shared import SqlStore, StateError
+from state.shared import SharedState, SqlStore, StateError, UnknownState
 
 if TYPE_CHECKING:
     from agents.app.replay.recording import ConversationRecorder
@@ -229,7 +236,7 @@ async def _converse(
         if state_id is None:
             shared = await new_state(app, store, context, "terminal")
         else:
-            shared = await resume_state(app, store, context, state_id)
+            shared = await _resumed(app, settings, store, context, state_id)
         call = app.call(shared, think_limit_s=reply_limit_of(model, *own.values()))
         resume_command = f"{again} --{app.noun} {shared.state_id}"
         if recording is not None:
@@ -267,6 +274,22 @@ async def _converse(
         print_error(recording.outcome())
         return FAILED if recording.fault is not None else code
     return code
+
+
+async def _resumed(
+    app: App[S, C], settings: AppSettings, store: SqlStore, context: C, typed: str
+) -> SharedState[S, C]:
+    """Resume a state; a number that only other owners' states have is refused as their ids are."""
+    try:
+        return await resume_state(app, store, context, typed)
+    except StateFaults as fault:
+        if not isinstance(fault.__cause__, UnknownState):
+            raise
+        async with open_store(app, settings.database, None) as every_owners:
+            state_id = await id_of(app.noun, every_owners, typed)
+        if state_id == typed.strip().lower():
+            raise
+        return await resume_state(app, store, context, state_id)
 
 
 def _exit_code(conversation: ConsoleConversation, reason: EndReason) -> int:

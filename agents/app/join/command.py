@@ -22,6 +22,8 @@ from agents.app.terminal.stdio import discard_stdout, print_error, say
 
 FAILED = 1
 
+_FORBIDDEN = 4003
+
 
 def run_join(
     app: AnyApp,
@@ -77,7 +79,7 @@ def run_join(
             return 0 if isinstance(visit.output_error, BrokenPipeError) else FAILED
         return FAILED if reason == "failed" else 0
 
-    return _run_and_report(app, settings, converse())
+    return _run_and_report(app, settings, converse(), named=room is None or identity is not None)
 
 
 def run_call(
@@ -127,10 +129,20 @@ def run_call(
             await client.leave()
         return 0
 
-    return _run_and_report(app, settings, call())
+    return _run_and_report(app, settings, call(), named=room is None or identity is not None)
 
 
-def _run_and_report(app: AnyApp, settings: AppSettings, doing: Coroutine[Any, Any, int]) -> int:
+def _run_and_report(
+    app: AnyApp, settings: AppSettings, doing: Coroutine[Any, Any, int], *, named: bool
+) -> int:
+    """Run a call or a conversation; returns the exit code.
+
+    Args:
+        app: The application.
+        settings: The server, the keys, and the agent name.
+        doing: The call or the conversation.
+        named: Whether the identity was chosen, or the room is new and so has no other user.
+    """
     try:
         return asyncio.run(doing)
     except Unreachable as error:
@@ -149,6 +161,11 @@ def _run_and_report(app: AnyApp, settings: AppSettings, doing: Coroutine[Any, An
         print_error(f"{error.code} {error.message}")
         if error.data:
             print_error(error.data)
+        if error.code == _FORBIDDEN and not named:
+            print_error(
+                "A room belongs to one user, and each `join` without --identity is a new one."
+                " Give every call to this room the same --identity NAME, from the first on."
+            )
         if error.code == rtc.RpcError.ErrorCode.UNSUPPORTED_METHOD:
             print_error(f"The agent has no such method. `{app.command} schema rpc` lists them.")
         if error.code in LINK_BROKEN:

@@ -88,6 +88,31 @@ async def test_bye_ends_the_call_with_every_agent(front: Front, agent: str) -> N
     assert last.ended is not None
 
 
+async def test_a_name_without_the_date_of_birth_is_kept_and_the_date_asked_for(
+    front: Front,
+) -> None:
+    async with Conversation(front.call(), RulesLLM(load_rules(RULES, DESK))) as talk:
+        asked = await talk.user_says("my name is Mary Shelley")
+        wrong = await talk.user_says("30/8/1997")
+        await talk.user_says("1997-08-30")
+
+    assert asked.said == ["Thank you, Mary Shelley. And your date of birth, like 1990-12-10?"]
+    assert wrong.said == ["Could you say the date of birth like 1990-12-10, please?"]
+    assert talk.state.patient is not None
+    assert talk.state.patient.name == "Mary Shelley"
+
+
+async def test_what_the_desk_names_as_an_example_is_what_its_rules_take(front: Front) -> None:
+    async with Conversation(front.call(), RulesLLM(load_rules(RULES, DESK))) as talk:
+        await talk.user_says("I am Ana Diaz, born 1990-12-10")
+        lost = await talk.user_says("let me think")
+
+    assert talk.state.patient is not None
+    assert lost.said[0].endswith(
+        'You can say, for example, "I have a toothache" or "Where are you?".'
+    )
+
+
 async def test_the_model_without_a_key_follows_a_whole_visit(front: Front) -> None:
     model = RulesLLM(load_rules(RULES, DESK))
 

@@ -245,3 +245,14 @@ def test_a_misspelt_setting_in_the_file_is_noticed_too(tmp_path: Path) -> None:
 def test_an_address_of_no_stored_database_is_refused(address: str) -> None:
     with pytest.raises(SettingsFaults, match="--database: is not the address of a stored database"):
         Settings.read(database=address)
+
+
+def test_a_switch_is_on_or_off_as_the_example_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BELLA_VISTA_TRANSCRIPT", "maybe")
+
+    with pytest.raises(SettingsFaults) as caught:
+        Settings.read()
+
+    assert caught.value.faults == ("BELLA_VISTA_TRANSCRIPT: has to be on or off",)
+    monkeypatch.setenv("BELLA_VISTA_TRANSCRIPT", "off")
+    assert Settings.read().transcript is False

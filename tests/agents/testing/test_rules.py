@@ -151,6 +151,70 @@ async def test_the_model_says_when_no_rule_applies(model: RulesLLM) -> None:
     assert not_offered.tools == []
 
 
+EXAMPLES = r"""
+reception:
+  - say: Good evening!
+  - pattern: 'name is (?P<name>\w+)'
+    say: "{name}, how many nights?"
+    example: My name is Ada
+  - pattern: '(?P<nights>\d+) nights'
+    calls: [{name: set_guest, arguments: {name: "{name}"}}]
+    say: "{nights} nights for {name}."
+    example: 2 nights
+  - pattern: spend
+    calls: [{name: no_such_tool}]
+    example: spend it
+  - pattern: bye
+    say: Goodbye!
+    example: bye
+"""
+
+
+async def test_when_no_rule_applies_two_examples_are_named_first_those_not_said_yet(
+    tmp_path: Path,
+) -> None:
+    async with Conversation(call_of(), RulesLLM(rules_of(tmp_path, EXAMPLES))) as talk:
+        first = await talk.user_says("sing me a song")
+        await talk.user_says("my name is Ada")
+        second = await talk.user_says("sing me a song")
+
+    assert first.said == [f'{LOST} You can say, for example, "My name is Ada" or "2 nights".']
+    assert second.said == [f'{LOST} You can say, for example, "2 nights" or "bye".']
+
+
+async def test_what_a_rule_without_calls_has_found_is_known_later(tmp_path: Path) -> None:
+    async with Conversation(call_of(), RulesLLM(rules_of(tmp_path, EXAMPLES))) as talk:
+        asked = await talk.user_says("my name is Ada")
+        done = await talk.user_says("2 nights")
+
+    assert asked.said == ["Ada, how many nights?"]
+    assert done.said == ["2 nights for Ada."]
+    assert [tool.arguments for tool in done.tools] == [{"name": "Ada"}]
+
+
+async def test_the_second_of_two_commands_for_one_part_is_refused_as_a_version_conflict(
+    tmp_path: Path,
+) -> None:
+    rules = r"""
+reception:
+  - say: Good evening!
+  - pattern: '(?P<first>\w+) and (?P<more>\w+) here'
+    calls:
+      - {name: set_guest, arguments: {name: "{first}"}}
+      - {name: set_guest, arguments: {name: "{more}"}}
+    say: All noted.
+  - refused: version_conflict
+    say: I have noted the first. Could you say the rest again?
+"""
+    async with Conversation(call_of(), RulesLLM(rules_of(tmp_path, rules))) as talk:
+        turn = await talk.user_says("Ada and Bob here")
+
+    assert turn.said == ["I have noted the first. Could you say the rest again?"]
+    assert [tool.is_error for tool in turn.tools] == [False, True]
+    assert turn.refused == []
+    assert talk.state.guest == "Ada"
+
+
 async def test_a_refusal_is_said_by_its_code_or_as_it_is(model: RulesLLM) -> None:
     async with Conversation(call_of(), model) as talk:
         handoff = await talk.user_says("I want to go out")

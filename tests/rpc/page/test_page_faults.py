@@ -36,8 +36,8 @@ INTERNAL = {
     "type": "internal",
     "reason": "internal",
     "facts": {},
-    "detail": "Something went wrong inside. Send the same request again, with its idempotency key if it had one, and then look at the state.",
-    "retryable": True,
+    "detail": "Something went wrong inside, and the same request would most likely fail again: do not repeat it. Look at the present state, which says whether it was done.",
+    "retryable": False,
 }
 
 

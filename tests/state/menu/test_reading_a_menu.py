@@ -232,3 +232,13 @@ def test_nothing_served_says_always_and_no_hours_mean_all_day(corner: Menu) -> N
         Served(days=("friday",), spans=(Span(start=time(0), end=time(0)),)),
     )
     assert menu().dishes[0].served == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "cents"), [("11", 1100), ("2.5", 250), ("0.1", 10), ("9.10", 910), ("'9.50'", 950)]
+)
+def test_money_needs_no_quotes_and_is_read_as_it_is_written(written: str, cents: int) -> None:
+    read = menu(f"{{name: Soup, price: {written}}}", house="  tax: {rates: {food: 7%}}\n")
+
+    assert read.dishes[0].prices == {None: cents}
+    assert dict(read.restaurant.tax.rates) == {"food": Decimal(7)}

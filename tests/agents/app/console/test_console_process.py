@@ -174,11 +174,16 @@ async def cancelled_order(folder: Path) -> str:
     [
         (["--order", "no-such-order"], "There is no order no-such-order."),
         (["--order", "CANCELLED"], "Order CANCELLED is cancelled: it cannot be continued."),
-        (["--order", "CANCELLED", "--menu", "other.yaml"], "belongs to another owner."),
+        (["--order", "CANCELLED", "--menu", "other.yaml"], "CANCELLED belongs to another owner."),
+        (["--order", "101", "--menu", "other.yaml"], "Order CANCELLED belongs to another owner."),
+        (["--order", "102", "--menu", "other.yaml"], "There is no order 102."),
         (["--database", "sqlite:////dev/null/orders.db"], "The database"),
         (["--database", "oracle"], "--database: is not the address of a stored database"),
     ],
-    ids=["unknown", "finished", "another restaurant's", "no database there", "no database at all"],
+    ids=[
+        *("unknown", "finished", "another restaurant's", "another restaurant's by its number"),
+        *("an unknown number", "no database there", "no database at all"),
+    ],
 )
 def test_an_order_that_cannot_be_resumed_is_one_clear_line(
     folder: Path, options: list[str], told: str, capsys: pytest.CaptureFixture[str]

@@ -103,8 +103,14 @@ async def test_another_guests_call_answers_as_it_answers_strangers(
         played.guest = "somebody else"
         done = await guest(livekit, "--room", room_name, "--rpc", "hello", "{}")
 
-    assert (done.code, done.out) == (1, ""), done.err
+        again = await guest(
+            livekit, "--room", room_name, "--identity", "me", "--rpc", "hello", "{}"
+        )
+
+    assert (done.code, done.out) == (again.code, again.out) == (1, ""), done.err
     assert done.err.startswith("4003 ")
+    assert "the same --identity NAME" in done.err
+    assert "--identity" not in again.err
 
 
 async def test_missing_settings_are_told_at_once(livekit: LiveKit) -> None:
