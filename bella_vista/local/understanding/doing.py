@@ -346,15 +346,18 @@ class Doing:
         if state[PEND] and state[PEND][0][0] == "count":
             self.act(state, "parts", None, place, state[PEND][0][1])
             state[PEND] = ()
-        self.act(state, "part", edge, place)
+        state[MASK] = self._having(state[MASK], edge.entity.mask)
+        self.act(state, "part", edge, place, state[MASK])
         lost = LOST_VERB if state[VERB] == "instead-of" else 0.0
         return lost + UNFOUND if state[PEND] else lost
 
-    def _combo(self, state: State, edge: Edge, place: int) -> float:
+    def _having(self, combos: int, mask: int) -> int:
+        """Return the bits of the combos of which one of some dishes is a part."""
         several = self.index.parts.items()
-        having = sum(
-            bit for bit, parts in several if bit & edge.entity.mask and parts & state[MASK]
-        )
+        return sum(bit for bit, parts in several if bit & combos and parts & mask)
+
+    def _combo(self, state: State, edge: Edge, place: int) -> float:
+        having = self._having(edge.entity.mask, state[MASK])
         state[MASK] = having
         state[HEAD] = edge.entity.number
         points = state[FLAGS] & DEFINITE or state[OP] in _WITHIN

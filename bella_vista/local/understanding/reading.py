@@ -727,6 +727,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "parts":
             now.parts.append(Said(count=int(act.value)))
         case "part":
+            combo = now.become if now.become is not None and now.become.head else now
+            combo.mask &= act.value  # "wings with fries" is a combo of wings
             last = now.parts[-1] if now.parts else None
             if last is not None and last.head is None:
                 last.head, last.mask, last.words = edge.entity, edge.entity.mask, edge.words
