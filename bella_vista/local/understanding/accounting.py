@@ -594,9 +594,8 @@ def _asked(questions: Sequence[Question]) -> frozenset[str]:
     """Return the stems of everything that is asked about by name."""
     named: set[str] = set()
     for question in questions:
-        if question.code == "choice_missing":
-            continue
-        named.update(stems(str(question.facts.get("words") or "")))
+        told = "group" if question.code == "choice_missing" else "words"
+        named.update(stems(str(question.facts.get(told) or "")))
     return frozenset(named)
 
 

@@ -157,6 +157,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
         and not ((s[NUM] or s[FLAGS] & OPTIONED) and s[JOINT] == COMMA)  # "guac, four tacos"
     ),
     "carried": lambda _, s, e: s[JOINT] == WITH,
+    "numbered": lambda _, s, e: follows(s, "number") and s[NUM] > 0,  # "two flavors" are one thing
     "counted": lambda _, s, e: s[NUM] > 0,
     "shared": lambda _, s, e: s[NUM] > 0 and not follows(s, "size"),  # not "one glass of"
     "corrected": lambda _, s, e: s[JOINT] == CORRECT,

@@ -193,6 +193,11 @@ class Doing:
         self.act(state, "count", edge, place)
         return LOST_VERB if state[VERB] else 0.0
 
+    def _uncount(self, state: State, edge: Edge, place: int) -> float:
+        state[NUM] = 0
+        self.act(state, "uncount", None, place)
+        return 0.0
+
     def _few(self, state: State, edge: Edge, place: int) -> float:
         state[NUM] = -2
         self.act(state, "few", edge, place)
@@ -298,6 +303,8 @@ class Doing:
             mask, cost = entity.mask, cost + (MISFIT / 2 if unknown else MISFIT)
         if state[NUM] < 2 and (state[SIZE] or state[SAID]):
             cost += PAUSED if state[JOINT] == COMMA else STOPPED if state[JOINT] == STOP else 0.0
+        if state[SAID] and state[JOINT] == AND and (follows(state, "a") or edge.words[:2] == "a "):
+            cost += 2 * PAUSED  # "one sugar and a hot tea" says nothing of the tea
         if state[NUM] > 0 and state[JOINT] == WITH:
             # "Two combos, one with a cola": one of the combos.
             cost += PAUSED if state[NUM] > 1 else 2 * PAUSED
@@ -332,6 +339,9 @@ class Doing:
             return 0.5
         self.act(state, "lost", None, max(0, place - 1))
         return UNFOUND
+
+    def _heading(self, state: State, edge: Edge, place: int) -> float:
+        return UNFOUND if follows(state, "number") else 0.0
 
     def _narrow(self, state: State, edge: Edge, place: int) -> float:
         state[MASK] &= edge.entity.mask

@@ -137,7 +137,8 @@ RULES = """
   after        option     -                  option                  after   open.option
   before       group      pending            option                  before  0.1
   after        group      pending            option                  after   0.1
-  any          group      -                  -                       same    0.8
+  before       group      numbered           uncount option          before  0.3
+  any          group      -                  heading                 same    0.8
   after        group      dropping           drop                    after   0.3
   any          amount     -                  begin pend              before  begin.amount
   before       amount     -                  pend                    before  0.1

@@ -374,7 +374,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     to.options[-1].sole = True
                 after = (to.count, to.size, to.head)
                 if not taken_back and any(
-                    old is not None and new is not old and new != old
+                    old is not None and new not in (None, old)
                     for old, new in zip(before, after, strict=True)
                 ):
                     to.written_over.append(act.first)
@@ -741,6 +741,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 last.size, now.ahead = now.ahead, None
             if before.options and before.ends == act.first:
                 last.options.append(before.options.pop())
+        case "uncount":
+            to.count = None
         case "ref":
             to.ref = str(act.value)
             to.plural = to.plural or edge.words == "ones"
