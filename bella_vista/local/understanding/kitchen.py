@@ -219,6 +219,17 @@ class Kitchen:
         except OrderError:
             return tuple(changes)
 
+    def only_fixed(self, name: str, parts: Sequence[tuple[object, ...]]) -> bool:
+        """Whether a name is a combo's, of which nothing was told yet but the parts that it always has.
+
+        Args:
+            name: The name.
+            parts: The parts that are known, each with what was told of it behind its name.
+        """
+        combo = self.combo(name)
+        fixed = [(one.dishes[0],) for one in combo.parts if len(one.dishes) == 1] if combo else []
+        return combo is not None and all(part in fixed for part in parts)
+
     def open_part(self, combo: Combo, taken: Sequence[str]) -> tuple[int, list[str]] | None:
         """Return what is still to be chosen of a combo: how many, and from which dishes."""
         left = list(taken)

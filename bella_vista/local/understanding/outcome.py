@@ -369,8 +369,11 @@ class Outcome:
         item.spoken = said.place
         self.give(item, said)
         for part in said.parts:
-            for _ in range(min(part.count or 1, 12)):
-                chosen = Item(words=part.words, names=self._of_combo(item, part.mask))
+            called = self._of_combo(item, part.mask)
+            count, several = part.count or 1, len(called) != 1 or part.size is not None
+            pieces = None if several else self.kitchen.in_pieces(called[0], count)
+            for _ in range(min(pieces[1] if pieces else count, 12)):
+                chosen = Item(part.words, called, size=pieces[0] if pieces else None)
                 self.give(chosen, part)
                 item.parts.append(chosen)
         return item
