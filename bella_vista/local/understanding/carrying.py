@@ -22,7 +22,7 @@ from bella_vista.local.understanding.corrections import (
 )
 from bella_vista.local.understanding.exceptions import excepted, made_otherwise
 from bella_vista.local.understanding.fragments import again, fragment, pointed
-from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, STOP, THE
+from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, STOP, THE, WITH
 from bella_vista.local.understanding.instead import instead_of, means_another, moved_from
 from bella_vista.local.understanding.naming import name_dish
 from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
@@ -339,6 +339,11 @@ def _of_copy(out: Outcome, said: Said) -> bool:
     """Change what is to be like another thing: "the same, but he wants his eggs scrambled"."""
     copy = out.items[-1] if out.items and out.items[-1].copied else None
     begins = said.joint != STOP and said.verb in ("", "add") and not said.number
+    if copy is not None and begins and said.joint in (BUT, WITH) and not (said.become or said.more):
+        other = said.head is not None and not out.named(said.mask, [copy])
+        if other and out.section(made := out.make(said)) == out.section(copy) and made.name:
+            out.give_place(copy, made)  # "the same but tuna, and on rye"
+            return True
     if copy is None or not (begins and said.head and said.definite and said.described):
         return False
     if said.become or not out.named(said.mask, [copy]):

@@ -499,6 +499,8 @@ class Outcome:
             ):
                 self._gives_way(item, option.entity.words, ())  # "only one pump of vanilla"
             option.half = self._free_half(item, option)
+            if option.count == 1 and option.entity.tallied & self.mask(item):
+                option.count = self._count_of(item, said.replaced)
             self._put(item, option)
         if said.replaced and not self.give_way(item, said.replaced):
             self.penalty += NOT_THERE
@@ -507,6 +509,14 @@ class Outcome:
         for note in said.notes:
             if not self._undone(item, note) and note not in item.notes:
                 item.notes.append(note)
+
+    def _count_of(self, item: Item, replaced: Sequence[Option]) -> int:
+        """Return how many there are of what is to give way: three of "3 shrimps"."""
+        first = next(
+            (c.split() for o in replaced for c in item.changes if self.is_called(item, c, o.words)),
+            [""],
+        )[0]
+        return int(first) if first.isdigit() else 1
 
     def half_with(self, item: Item, words: str) -> str:
         """Return the half of a thing that something is on."""
