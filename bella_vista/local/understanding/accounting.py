@@ -594,8 +594,9 @@ def _asked(questions: Sequence[Question]) -> frozenset[str]:
     """Return the stems of everything that is asked about by name."""
     named: set[str] = set()
     for question in questions:
-        told = "group" if question.code == "choice_missing" else "words"
-        named.update(stems(str(question.facts.get(told) or "")))
+        if question.code == "choice_missing":
+            continue
+        named.update(stems(str(question.facts.get("words") or "")))
     return frozenset(named)
 
 

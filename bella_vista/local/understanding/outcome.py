@@ -499,8 +499,6 @@ class Outcome:
             ):
                 self._gives_way(item, option.entity.words, ())  # "only one pump of vanilla"
             option.half = self._free_half(item, option)
-            if option.count == 1 and option.entity.tallied & self.mask(item):
-                option.count = self._count_of(item, said.replaced)
             self._put(item, option)
         if said.replaced and not self.give_way(item, said.replaced):
             self.penalty += NOT_THERE
@@ -509,14 +507,6 @@ class Outcome:
         for note in said.notes:
             if not self._undone(item, note) and note not in item.notes:
                 item.notes.append(note)
-
-    def _count_of(self, item: Item, replaced: Sequence[Option]) -> int:
-        """Return how many there are of what is to give way: three of "3 shrimps"."""
-        first = next(
-            (c.split() for o in replaced for c in item.changes if self.is_called(item, c, o.words)),
-            [""],
-        )[0]
-        return int(first) if first.isdigit() else 1
 
     def half_with(self, item: Item, words: str) -> str:
         """Return the half of a thing that something is on."""
@@ -660,6 +650,7 @@ class Outcome:
             if not one.startswith("no ") and self.is_called(item, one, words)
         ]
         half = self.half_with(item, words) if item.line is not None else ""
+        counts = [first for at in gone if (first := item.changes[at].split()[0]).isdigit()]
         for at in reversed(gone):
             del item.changes[at]
             item.yielding -= at < item.yielding
@@ -669,6 +660,9 @@ class Outcome:
             item.changes[item.yielding :] = [
                 one if keeps else f"{half} {one}" for one, keeps in zip(new, whole, strict=True)
             ]
+        new = item.changes[item.yielding :]
+        if counts and len(new) == 1 and self.kitchen.fits(item.name, f"{counts[0]} {new[0]}"):
+            item.changes[-1] = f"{counts[0]} {new[0]}"  # as many come in the place of several
         if gone:
             return True
         comes = self.kitchen.made(item.name, words) == ()
