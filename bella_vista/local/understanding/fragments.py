@@ -339,6 +339,11 @@ def _on_order(out: Outcome, said: Said) -> bool:
     number = 1 if said.count is None and said.ref == "one" else said.count
     source = out.spoken.source if out.spoken is not None else None
     able = [item for item in there if out.able(item, said)]
+    if not able and (wanted := [option for option in said.options if not option.no]):
+        # "Mango, seaweed, no onions", of a bowl that has none anyway.
+        without = replace(said, options=wanted)
+        if able := [item for item in there if out.able(item, without)]:
+            said = without
     if number is not None and source in able and source is not None:
         able = [source]
     if not able:
