@@ -270,6 +270,8 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         return
     if _says_which(out, said):
         return
+    if not following and _is_somebodys(out, said):
+        return
     if counts_newest(out, said):
         return
     if said.become is not None and of_waiting(out, said, said.become):
@@ -301,6 +303,20 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         pointed(out, said)
     else:
         fragment(out, said)
+
+
+def _is_somebodys(out: Outcome, said: Said) -> bool:
+    """Ask which thing it is that is only said to be somebody's: "make mine hot"."""
+    about = said.become or said
+    named = said.head or about.head or said.lines or said.ref not in ("", "it") or said.number
+    told = about.replaced or (about is not said and said.described) or not about.described
+    if named or told or out.spoken or out.items or out.waiting:
+        return False
+    if words_of("whose").isdisjoint(out.told(range(out.length)).split()):
+        return False
+    able = [item for item in out.there if out.able(item, about)]
+    same = [item for item in able if out.section(item) == out.section(able[0])]
+    return len(same) > 1 and same == able and out.ask_which(replace(said, become=about), able)
 
 
 def _told_by_choice(out: Outcome, said: Said) -> bool:

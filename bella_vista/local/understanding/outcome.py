@@ -335,6 +335,11 @@ class Outcome:
         dish = self.kitchen.dish(item.name)
         return dish.section if dish is not None else ""
 
+    @property
+    def length(self) -> int:
+        """How many words the line has."""
+        return len(self._words)
+
     def told(self, places: Iterable[int]) -> str:
         """Return the guest's words at some places."""
         return " ".join(self._words[at] for at in sorted(places))
@@ -706,6 +711,8 @@ class Outcome:
         able = [item, *item.parts] if said.count is not None and said.size is None else []
         for part in reversed(able):
             found = self.kitchen.in_pieces(part.name, said.count or 1)
+            if found is not None and found[0] == part.size:
+                return replace(said, count=found[1])  # "make that two dozen", of a dozen
             if found is not None and found[1] == 1 and not (part.size or part.counted):
                 part.size = found[0]
                 return replace(said, count=None)
