@@ -387,17 +387,18 @@ def _dishes_as_options(out: Outcome, said: Said) -> int:
 def _count_option(out: Outcome, said: Said) -> None:
     """Take "two shots" for two of a choice that is counted, not for two of a thing."""
     option = said.options[0] if said.options else None
-    counted = out.touched[-1] if out.touched and out.touched[-1] is out.last else None
+    counted = out.last if out.last in (*out.touched[-1:], *out.items[-1:]) else None
+    words = out.told(range(said.place, min(said.told, default=said.place))).split()
     if said.ref == "one" and said.joint in (AND, COMMA) and not (said.definite or said.ordinal):
         if option is not None and counted and option.entity.tallied & out.mask(counted):
-            said.ref, said.article = "", False  # "two ranch and one blue cheese"
+            if "with" not in words:
+                said.ref, said.article = "", False  # "two ranch and one blue cheese"
     alone = said.head is None and not said.ref and said.become is None and not said.partial
     if option is None or said.count is None or not alone or option.no or option.count != 1:
         return
-    words = out.told(range(said.place, min(said.told, default=said.place)))
     last = out.last
     if last is not None and option.entity.tallied & out.mask(last):
-        if "with" not in words.split():
+        if "with" not in words:
             option.count, said.count = said.count, None
 
 

@@ -126,11 +126,20 @@ class Doing:
         """Return what it costs to end the item that is open, which may have only begun."""
         cost = UNFOUND if state[PEND] else 0.0
         if begun:
-            alone = not (self.known or state[FLAGS] & EARLIER)
+            alone = not (self.known or state[FLAGS] & EARLIER or self._is_told(state))
             cost += HEADLESS if alone else FRAGMENT
             if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
                 cost += 2.0
         return cost
+
+    def _is_told(self, state: State) -> bool:
+        """Whether a choice by its whole name tells the only dish that cannot be without it: "salmon nigiri"."""
+        mask, acts = state[MASK], state[ACTS]
+        while acts is not None and acts[0].does not in ("begin", "option"):
+            acts = acts[1]
+        edge = acts[0].edge if acts is not None else NO_EDGE
+        only = bool(mask) and not mask & (mask - 1) and edge.entity.tallied & mask
+        return bool(only and edge.entity.chosen & mask and edge.whole)
 
     def _begin(self, state: State, edge: Edge, place: int) -> float | None:
         if follows(state, "of") or (edge.does in ("dish", "the") and follows_all(state)):
@@ -271,10 +280,19 @@ class Doing:
             self._definite(state, edge, place)
         state[HEAD] = -2 if edge.does in ("it", "one", "again") else -1
         self.act(state, "ref", edge, place, edge.does)
+        if edge.does == "other" and self._half_said(state):
+            return None  # "ham on one half, no basil on the other": the other half
         if edge.does == "of-them":
             state[FLAGS] |= POINTED
             state[MASK] &= self._counted_before(state)
         return 0.0 if not state[PEND] else UNFOUND
+
+    def _half_said(self, state: State) -> bool:
+        """Whether something of the item that is open was said to lie on one half."""
+        acts = state[ACTS]
+        while acts is not None and acts[0].does not in ("begin", "half"):
+            acts = acts[1]
+        return acts is not None and bool(acts[0].does == "half")
 
     def _counted_before(self, state: State) -> int:
         """Return the dishes that "one of them" can be of: those that were named last in the line."""
@@ -524,7 +542,7 @@ class Doing:
         if last is not None and last.value == _DENIED:
             whole = False  # that it cannot be left off one half is told
         self.act(
-            state, "half", None, place, "other half" if edge.does == "other-halves" else "half"
+            state, "half", None, place, "other half" if "other" in edge.does else "half"
         )
         return UNHALVED if whole else 0.0  # "cocoa on the other": the other cup
 

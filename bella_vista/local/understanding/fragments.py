@@ -397,6 +397,12 @@ def _headless(out: Outcome, said: Said) -> bool:
     if not wanted or not names or len(names) > _FEW:
         return False
     words = " ".join(option.entity.words for option in wanted)
+    first = said.options[0]
+    if first.entity.tallied & mask and len(names) == 1 and not said.unknown:
+        words = names[0]
+        if said.count and first.count == 1:
+            options = [replace(first, count=said.count), *said.options[1:]]
+            said = replace(said, options=options, count=None)  # "four tuna nigiri, two egg"
     if said.unknown:  # "a lamb jalfrezi": all of it is one unknown dish
         places = sorted({*(option.place for option in wanted), *said.unknown})
         near = places[-1] - places[0] < _NEAR

@@ -154,6 +154,8 @@ RULES = """
   out          half       -                  begin pend              before  0.6
   after        half       -                  pend                    after   0.1
   after        other-half -                  pend                    after   0.1
+  before,after half       taken              halved                  same    0.1
+  before,after other-half taken              halved                  same    0.1
   after        halves     optioned           halved                  after   0.05
   after        halves     -                  pend                    after   0.15
   after        other-halves optioned         halved                  after   0.05
