@@ -90,6 +90,8 @@ class Accounting:
             if at and _only_a_number(one) and _removes(said[at - 1]):
                 lost.append(told_of(said[at - 1], said[at + 1 :], tokens))
                 continue
+            if one.only_points and any(self.held.turned(line, one.mask) for line in lines):
+                continue  # "which one do you mean?", "the salmon bowl", which gave way
             if waiting and self._had_nowhere(one, lines):
                 continue  # it could not be had, and so it is left out
             if one.kept and one.become is None and self._as_it_was(one, lines):
