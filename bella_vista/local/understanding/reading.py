@@ -336,6 +336,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             case "instead":
                 if said:
                     now.instead = True
+                    gone = said[-2] if len(said) > 1 else Said()
+                    if now.verb == "remove" and now.head and (gone.verb == "remove" or gone.denied):
+                        now.verb = ""  # "no fries, tater tots instead"
                 else:
                     rather = True
             case _:
