@@ -276,6 +276,10 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
             out.change(earlier[-1], said)
             return True
         return False
+    bare = item.line is None and not (item.counted or item.size or item.changes)
+    if bare and said.count is not None and not said.ref and said.joint in _STOPS:
+        out.change(item, said)  # "tenders, two three pieces, one of them hot"
+        return True
     if (
         clash
         or (number is not None and clash_of_choices)
