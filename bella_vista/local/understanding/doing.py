@@ -200,6 +200,8 @@ class Doing:
     def _count(self, state: State, edge: Edge, place: int) -> float:
         state[NUM] = edge.value
         self.act(state, "count", edge, place)
+        if edge.words == "one" and state[FLAGS] & DEFINITE and follows(state, "plain"):
+            return STRANGE  # "the plain one" counts nothing
         return LOST_VERB if state[VERB] else 0.0
 
     def _uncount(self, state: State, edge: Edge, place: int) -> float:

@@ -190,7 +190,7 @@ RULES = """
   any          correct    -                  correct                 same    0.15
   after        should     -                  should                  after   0.1
   before       should     -                  should                  after   0.4
-  after        be         ordered            should                  after   0.1
+  after        be         said_of_it         should                  after   0.1
   after        to         changing           become                  after   0.0
   after        to         lowering           should                  after   0.3
   after        to         speaking_of        should                  after   0.1
