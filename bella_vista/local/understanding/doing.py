@@ -171,6 +171,9 @@ class Doing:
                 cost += 0.2 if edge.does in ("a", "number") else STOPPED_REMOVING
         if edge.does == "a" and state[HEAD] > 0 and state[MASK] & self.index.combos:
             cost += OUT_OF_COMBO
+        if edge.does == "option" and state[JOINT] == NOTHING and state[HEAD] > 0 and self.known:
+            # "Make the americano iced", which it cannot be, makes nothing else iced.
+            cost += STRANGE if state[FLAGS] & DEFINITE else 0.0
         if edge.does == "dish" and state[JOINT] == NOTHING and follows_option_of_another(state):
             cost += STRANGE
         correct = state[JOINT] == CORRECT
