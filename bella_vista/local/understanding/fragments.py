@@ -355,7 +355,7 @@ def _on_order(out: Outcome, said: Said) -> bool:
             return False
         out.change(out.spoken, said)
         return True
-    item = out.spoken if out.spoken is not None and out.spoken in able else able[-1]
+    item = last if last is not None and last in able else able[-1]
     counted = any(option.entity.tallied & out.mask(item) for option in said.options)
     if said.exact and counted and number == 1 and said.ref in ("", "one"):
         number = None  # "only one pump of vanilla"

@@ -138,7 +138,8 @@ class Outcome:
         things = stays or self.things
         if self.spoken is not None and self.spoken in things:
             return self.spoken
-        return things[-1] if things else None
+        just = None if self.items else self.changed_just_before(counted=True)
+        return just if just in things else things[-1] if things else None
 
     def changed_just_before(self, *, counted: bool) -> Item | None:
         """Return the one line that the guest's last message ordered or changed, or only ``counted`` again."""
