@@ -177,6 +177,8 @@ def fragment(out: Outcome, said: Said) -> None:
         out.give(fresh, said)
         put_announced(out, base, fresh)
         return
+    if _one_each(out, said):
+        return
     # "A chicken korma, lamb bhuna": not lamb on the korma.
     strange = bool(said.unknown) and not (said.ref or said.correct)
     if item is not None and strange and out.clash(item, said) and _headless(out, said):
@@ -195,6 +197,21 @@ def fragment(out: Outcome, said: Said) -> None:
     if (said.options or said.unknown) and not said.correct:
         words = out.told({*said.told, *said.unknown})
         out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
+
+
+def _one_each(out: Outcome, said: Said) -> bool:
+    """Give each of several things one of what is counted: "a korma, a balti and two pilau rice"."""
+    named = said.ref or said.size or said.verb or said.correct or len(said.options) != 1
+    if named or said.count is None or said.count < 2:
+        return False
+    option = said.options[0]
+    able = [item for item in out.items if out.able(item, said) and not out.clash(item, said)]
+    told = option.no or option.half or any(option.entity.tallied & out.mask(one) for one in able)
+    if told or len(able) != said.count or any(one.quantity != 1 or one.splits for one in able):
+        return False
+    for item in able:
+        out.give(item, replace(said, count=None))
+    return True
 
 
 def _of_its_kind(out: Outcome, said: Said) -> bool:
