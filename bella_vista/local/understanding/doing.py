@@ -546,9 +546,7 @@ class Doing:
         whole = last is not None and last.does == "option" and not last.edge.entity.halved
         if last is not None and last.value == _DENIED:
             whole = False  # that it cannot be left off one half is told
-        self.act(
-            state, "half", None, place, "other half" if "other" in edge.does else "half"
-        )
+        self.act(state, "half", None, place, "other half" if "other" in edge.does else "half")
         return UNHALVED if whole else 0.0  # "cocoa on the other": the other cup
 
     def _beside(self, state: State, edge: Edge, place: int) -> float:
