@@ -765,5 +765,22 @@ def _content(words: Words) -> bool:
 def _chained(questions: Sequence[Question]) -> Question | None:
     if not questions:
         return None
-    unique = list({(q.code, str(q.facts), str(q.draft)): q for q in questions}.values())
-    return replace(unique[0], rest=tuple(unique[1:]))
+    unique: dict[tuple[str, str, str], Question] = {}
+    for one in questions:
+        key = (one.code, str(one.facts), str(one.draft))
+        again = unique.get(key)
+        unique[key] = _of_both(again, one) if again is not None else one
+    first, *rest = unique.values()
+    return replace(first, rest=tuple(rest))
+
+
+def _of_both(one: Question, other: Question) -> Question:
+    """Ask once about two things that are the same: "a doner for me and a doner for my wife"."""
+    first, second = one.draft, other.draft
+    if one.code != "choice_missing" or first is None or second is None or first.op != "add_item":
+        return one
+    many = [draft.fields.get("quantity") for draft in (first, second)]
+    if not all(isinstance(number, int) for number in many):
+        return one
+    fields = {**first.fields, "quantity": sum(int(number or 0) for number in many)}
+    return replace(one, draft=replace(first, fields=fields))
