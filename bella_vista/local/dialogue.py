@@ -795,6 +795,8 @@ def _given_up(understood: Understanding, pending: Question) -> Understanding:
             changed.append(f"the {name}" if name else "it")
         elif one.draft is not None and one.draft.op == "add_item" and name:
             ordered.append(f"the {name}")
+        elif one.code == "choice_missing" and name:
+            changed.append(f"the {name}")
     return replace(
         understood, dropped=(*dict.fromkeys(ordered),), unchanged=(*dict.fromkeys(changed),)
     )

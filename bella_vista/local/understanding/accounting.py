@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bella_vista.local.understanding.grammar import NOTHING
 from bella_vista.local.understanding.held import (
     Held,
     Line,
@@ -90,6 +91,10 @@ class Accounting:
             if at and _only_a_number(one) and _removes(said[at - 1]):
                 lost.append(told_of(said[at - 1], said[at + 1 :], tokens))
                 continue
+            if one.only_points and any(self.held.turned(line, one.mask) for line in lines):
+                continue  # "which one do you mean?", "the salmon bowl", which gave way
+            if after is not None and self._is_of_another(one, after, lines):
+                lost.append(one.words)
             if waiting and self._had_nowhere(one, lines):
                 continue  # it could not be had, and so it is left out
             if one.kept and one.become is None and self._as_it_was(one, lines):
@@ -429,6 +434,14 @@ class Accounting:
             if said.count not in (*amounts, sum(amounts)):
                 return ""
         return None
+
+    def _is_of_another(self, said: Said, after: Said, lines: Sequence[Line]) -> bool:
+        """Whether what is said right behind a name made something else so: "the americano iced"."""
+        begins = after.head or after.ref or after.number or after.joint != NOTHING
+        if begins or not (said.head and said.only_points and after.described):
+            return False
+        changed = [line for line in lines if line.changed and not line.waits]
+        return bool(changed) and not any(self.held.named(line, said.mask) for line in changed)
 
     def _not_in_copy(self, said: Said, lines: Sequence[Line]) -> bool:
         """Whether something is new that lacks what one like it on the order has."""

@@ -22,7 +22,7 @@ from bella_vista.local.understanding.corrections import (
 )
 from bella_vista.local.understanding.exceptions import excepted, made_otherwise
 from bella_vista.local.understanding.fragments import again, fragment, pointed
-from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, STOP, THE
+from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, STOP, THE, WITH
 from bella_vista.local.understanding.instead import instead_of, means_another, moved_from
 from bella_vista.local.understanding.naming import name_dish
 from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
@@ -270,6 +270,8 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         return
     if _says_which(out, said):
         return
+    if not following and _is_somebodys(out, said):
+        return
     if counts_newest(out, said):
         return
     if said.become is not None and of_waiting(out, said, said.become):
@@ -301,6 +303,20 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         pointed(out, said)
     else:
         fragment(out, said)
+
+
+def _is_somebodys(out: Outcome, said: Said) -> bool:
+    """Ask which thing it is that is only said to be somebody's: "make mine hot"."""
+    about = said.become or said
+    named = said.head or about.head or said.lines or said.ref not in ("", "it") or said.number
+    told = about.replaced or (about is not said and said.described) or not about.described
+    if named or told or out.spoken or out.items or out.waiting:
+        return False
+    if words_of("whose").isdisjoint(out.told(range(out.length)).split()):
+        return False
+    able = [item for item in out.there if out.able(item, about)]
+    same = [item for item in able if out.section(item) == out.section(able[0])]
+    return len(same) > 1 and same == able and out.ask_which(replace(said, become=about), able)
 
 
 def _told_by_choice(out: Outcome, said: Said) -> bool:
@@ -339,6 +355,11 @@ def _of_copy(out: Outcome, said: Said) -> bool:
     """Change what is to be like another thing: "the same, but he wants his eggs scrambled"."""
     copy = out.items[-1] if out.items and out.items[-1].copied else None
     begins = said.joint != STOP and said.verb in ("", "add") and not said.number
+    if copy is not None and begins and said.joint in (BUT, WITH) and not (said.become or said.more):
+        other = said.head is not None and not out.named(said.mask, [copy])
+        if other and out.section(made := out.make(said)) == out.section(copy) and made.name:
+            out.give_place(copy, made)  # "the same but tuna, and on rye"
+            return True
     if copy is None or not (begins and said.head and said.definite and said.described):
         return False
     if said.become or not out.named(said.mask, [copy]):
@@ -366,17 +387,18 @@ def _dishes_as_options(out: Outcome, said: Said) -> int:
 def _count_option(out: Outcome, said: Said) -> None:
     """Take "two shots" for two of a choice that is counted, not for two of a thing."""
     option = said.options[0] if said.options else None
-    counted = out.touched[-1] if out.touched and out.touched[-1] is out.last else None
+    counted = out.last if out.last in (*out.touched[-1:], *out.items[-1:]) else None
+    words = out.told(range(said.place, min(said.told, default=said.place))).split()
     if said.ref == "one" and said.joint in (AND, COMMA) and not (said.definite or said.ordinal):
         if option is not None and counted and option.entity.tallied & out.mask(counted):
-            said.ref, said.article = "", False  # "two ranch and one blue cheese"
+            if "with" not in words:
+                said.ref, said.article = "", False  # "two ranch and one blue cheese"
     alone = said.head is None and not said.ref and said.become is None and not said.partial
     if option is None or said.count is None or not alone or option.no or option.count != 1:
         return
-    words = out.told(range(said.place, min(said.told, default=said.place)))
     last = out.last
     if last is not None and option.entity.tallied & out.mask(last):
-        if "with" not in words.split():
+        if "with" not in words:
             option.count, said.count = said.count, None
 
 

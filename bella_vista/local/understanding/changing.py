@@ -32,8 +32,9 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if become is said and said.inside:
         out.penalty += NO_EFFECT  # "swap the ham in the panino": and for what?
     within = said.verb == "swap" and said.options and said.head is None
-    if out.waiting and said.ref == "it" and become is not said and not (out.items or become.head):
-        if of_asked(out, become):
+    if out.waiting and said.ref == "it" and become is not said and not out.items:
+        named = become.head is None or out.named(become.mask, out.waiting[:1])
+        if named and of_asked(out, replace(become, head=None)):
             return  # "make it two", of what was asked about
     if become is not said and become.lines and not within:
         out.penalty += NOT_THERE  # nothing becomes what is there already

@@ -14,6 +14,9 @@ from state.menu.words import stems
 
 def put_together(outcome: Outcome) -> None:
     """Let combos that are not complete take in what was ordered beside them, and give sizes to parts."""
+    for item in outcome.settled:
+        if (combo := outcome.kitchen.combo(item.name)) is not None:
+            _hand_on_size(outcome, item, combo)  # "ten piece", of the wings of a box
     for item in [*outcome.items, *outcome.touched]:
         combo = outcome.kitchen.combo(item.name)
         if combo is None or (item.line is None and item not in outcome.items):

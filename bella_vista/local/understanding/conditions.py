@@ -157,6 +157,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
         and not ((s[NUM] or s[FLAGS] & OPTIONED) and s[JOINT] == COMMA)  # "guac, four tacos"
     ),
     "carried": lambda _, s, e: s[JOINT] == WITH,
+    "numbered": lambda _, s, e: follows(s, "number") and s[NUM] > 0,  # "two flavors" are one thing
     "counted": lambda _, s, e: s[NUM] > 0,
     "counted_only": lambda _, s, e: s[NUM] > 0 and s[SAID] < 2,
     "shared": lambda _, s, e: s[NUM] > 0 and not follows(s, "size"),  # not "one glass of"
@@ -205,8 +206,10 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
         )
     ),
     "named": lambda _, s, e: s[HEAD] > 0 and follows(s, "dish"),
+    "taken": lambda _, s, e: bool(s[FLAGS] & OPTIONED) and follows(s, "off"),  # "off one half"
     "turned": lambda _, s, e: bool(s[FLAGS] & TURNED) and described_just_now(s),
     "ordered": lambda doing, s, e: s[HEAD] > 0 and doing.known,
+    "said_of_it": lambda doing, s, e: s[HEAD] != 0 and doing.known,
     "recounted": lambda doing, s, e: s[NUM] > 0 and s[HEAD] > 0 and doing.known,
     "headful": lambda _, s, e: s[HEAD] > 0,
     "single": lambda _, s, e: (

@@ -126,11 +126,20 @@ class Doing:
         """Return what it costs to end the item that is open, which may have only begun."""
         cost = UNFOUND if state[PEND] else 0.0
         if begun:
-            alone = not (self.known or state[FLAGS] & EARLIER)
+            alone = not (self.known or state[FLAGS] & EARLIER or self._is_told(state))
             cost += HEADLESS if alone else FRAGMENT
             if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
                 cost += 2.0
         return cost
+
+    def _is_told(self, state: State) -> bool:
+        """Whether a choice by its whole name tells the only dish that cannot be without it: "salmon nigiri"."""
+        mask, acts = state[MASK], state[ACTS]
+        while acts is not None and acts[0].does not in ("begin", "option"):
+            acts = acts[1]
+        edge = acts[0].edge if acts is not None else NO_EDGE
+        only = bool(mask) and not mask & (mask - 1) and edge.entity.tallied & mask
+        return bool(only and edge.entity.chosen & mask and edge.whole)
 
     def _begin(self, state: State, edge: Edge, place: int) -> float | None:
         if follows(state, "of") or (edge.does in ("dish", "the") and follows_all(state)):
@@ -162,6 +171,9 @@ class Doing:
                 cost += 0.2 if edge.does in ("a", "number") else STOPPED_REMOVING
         if edge.does == "a" and state[HEAD] > 0 and state[MASK] & self.index.combos:
             cost += OUT_OF_COMBO
+        if edge.does == "option" and state[JOINT] == NOTHING and state[HEAD] > 0 and self.known:
+            # "Make the americano iced", which it cannot be, makes nothing else iced.
+            cost += STRANGE if state[FLAGS] & DEFINITE else 0.0
         if edge.does == "dish" and state[JOINT] == NOTHING and follows_option_of_another(state):
             cost += STRANGE
         correct = state[JOINT] == CORRECT
@@ -191,7 +203,14 @@ class Doing:
     def _count(self, state: State, edge: Edge, place: int) -> float:
         state[NUM] = edge.value
         self.act(state, "count", edge, place)
+        if edge.words == "one" and state[FLAGS] & DEFINITE and follows(state, "plain"):
+            return STRANGE  # "the plain one" counts nothing
         return LOST_VERB if state[VERB] else 0.0
+
+    def _uncount(self, state: State, edge: Edge, place: int) -> float:
+        state[NUM] = 0
+        self.act(state, "uncount", None, place)
+        return 0.0
 
     def _few(self, state: State, edge: Edge, place: int) -> float:
         state[NUM] = -2
@@ -266,10 +285,19 @@ class Doing:
             self._definite(state, edge, place)
         state[HEAD] = -2 if edge.does in ("it", "one", "again") else -1
         self.act(state, "ref", edge, place, edge.does)
+        if edge.does == "other" and self._half_said(state):
+            return None  # "ham on one half, no basil on the other": the other half
         if edge.does == "of-them":
             state[FLAGS] |= POINTED
             state[MASK] &= self._counted_before(state)
         return 0.0 if not state[PEND] else UNFOUND
+
+    def _half_said(self, state: State) -> bool:
+        """Whether something of the item that is open was said to lie on one half."""
+        acts = state[ACTS]
+        while acts is not None and acts[0].does not in ("begin", "half"):
+            acts = acts[1]
+        return acts is not None and bool(acts[0].does == "half")
 
     def _counted_before(self, state: State) -> int:
         """Return the dishes that "one of them" can be of: those that were named last in the line."""
@@ -298,6 +326,8 @@ class Doing:
             mask, cost = entity.mask, cost + (MISFIT / 2 if unknown else MISFIT)
         if state[NUM] < 2 and (state[SIZE] or state[SAID]):
             cost += PAUSED if state[JOINT] == COMMA else STOPPED if state[JOINT] == STOP else 0.0
+        if state[SAID] and state[JOINT] == AND and (follows(state, "a") or edge.words[:2] == "a "):
+            cost += 2 * PAUSED  # "one sugar and a hot tea" says nothing of the tea
         if state[NUM] > 0 and state[JOINT] == WITH:
             # "Two combos, one with a cola": one of the combos.
             cost += PAUSED if state[NUM] > 1 else 2 * PAUSED
@@ -333,6 +363,9 @@ class Doing:
         self.act(state, "lost", None, max(0, place - 1))
         return UNFOUND
 
+    def _heading(self, state: State, edge: Edge, place: int) -> float:
+        return UNFOUND if follows(state, "number") else 0.0
+
     def _narrow(self, state: State, edge: Edge, place: int) -> float:
         state[MASK] &= edge.entity.mask
         state[HEAD] = edge.entity.number if state[HEAD] < 0 else state[HEAD]
@@ -346,15 +379,18 @@ class Doing:
         if state[PEND] and state[PEND][0][0] == "count":
             self.act(state, "parts", None, place, state[PEND][0][1])
             state[PEND] = ()
-        self.act(state, "part", edge, place)
+        state[MASK] = self._having(state[MASK], edge.entity.mask)
+        self.act(state, "part", edge, place, state[MASK])
         lost = LOST_VERB if state[VERB] == "instead-of" else 0.0
         return lost + UNFOUND if state[PEND] else lost
 
-    def _combo(self, state: State, edge: Edge, place: int) -> float:
+    def _having(self, combos: int, mask: int) -> int:
+        """Return the bits of the combos of which one of some dishes is a part."""
         several = self.index.parts.items()
-        having = sum(
-            bit for bit, parts in several if bit & edge.entity.mask and parts & state[MASK]
-        )
+        return sum(bit for bit, parts in several if bit & combos and parts & mask)
+
+    def _combo(self, state: State, edge: Edge, place: int) -> float:
+        having = self._having(edge.entity.mask, state[MASK])
         state[MASK] = having
         state[HEAD] = edge.entity.number
         points = state[FLAGS] & DEFINITE or state[OP] in _WITHIN
@@ -510,9 +546,7 @@ class Doing:
         whole = last is not None and last.does == "option" and not last.edge.entity.halved
         if last is not None and last.value == _DENIED:
             whole = False  # that it cannot be left off one half is told
-        self.act(
-            state, "half", None, place, "other half" if edge.does == "other-halves" else "half"
-        )
+        self.act(state, "half", None, place, "other half" if "other" in edge.does else "half")
         return UNHALVED if whole else 0.0  # "cocoa on the other": the other cup
 
     def _beside(self, state: State, edge: Edge, place: int) -> float:

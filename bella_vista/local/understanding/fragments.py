@@ -177,6 +177,8 @@ def fragment(out: Outcome, said: Said) -> None:
         out.give(fresh, said)
         put_announced(out, base, fresh)
         return
+    if _one_each(out, said):
+        return
     # "A chicken korma, lamb bhuna": not lamb on the korma.
     strange = bool(said.unknown) and not (said.ref or said.correct)
     if item is not None and strange and out.clash(item, said) and _headless(out, said):
@@ -195,6 +197,21 @@ def fragment(out: Outcome, said: Said) -> None:
     if (said.options or said.unknown) and not said.correct:
         words = out.told({*said.told, *said.unknown})
         out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
+
+
+def _one_each(out: Outcome, said: Said) -> bool:
+    """Give each of several things one of what is counted: "a korma, a balti and two pilau rice"."""
+    named = said.ref or said.size or said.verb or said.correct or len(said.options) != 1
+    if named or said.count is None or said.count < 2:
+        return False
+    option = said.options[0]
+    able = [item for item in out.items if out.able(item, said) and not out.clash(item, said)]
+    told = option.no or option.half or any(option.entity.tallied & out.mask(one) for one in able)
+    if told or len(able) != said.count or any(one.quantity != 1 or one.splits for one in able):
+        return False
+    for item in able:
+        out.give(item, replace(said, count=None))
+    return True
 
 
 def _of_its_kind(out: Outcome, said: Said) -> bool:
@@ -278,6 +295,10 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
             out.change(earlier[-1], said)
             return True
         return False
+    bare = item.line is None and not (item.counted or item.size or item.changes)
+    if bare and said.count is not None and not said.ref and said.joint in _STOPS:
+        out.change(item, said)  # "tenders, two three pieces, one of them hot"
+        return True
     if (
         clash
         or (number is not None and clash_of_choices)
@@ -341,6 +362,11 @@ def _on_order(out: Outcome, said: Said) -> bool:
     number = 1 if said.count is None and said.ref == "one" else said.count
     source = out.spoken.source if out.spoken is not None else None
     able = [item for item in there if out.able(item, said)]
+    if not able and (wanted := [option for option in said.options if not option.no]):
+        # "Mango, seaweed, no onions", of a bowl that has none anyway.
+        without = replace(said, options=wanted)
+        if able := [item for item in there if out.able(item, without)]:
+            said = without
     if number is not None and source in able and source is not None:
         able = [source]
     if not able:
@@ -348,7 +374,7 @@ def _on_order(out: Outcome, said: Said) -> bool:
             return False
         out.change(out.spoken, said)
         return True
-    item = out.spoken if out.spoken is not None and out.spoken in able else able[-1]
+    item = last if last is not None and last in able else able[-1]
     counted = any(option.entity.tallied & out.mask(item) for option in said.options)
     if said.exact and counted and number == 1 and said.ref in ("", "one"):
         number = None  # "only one pump of vanilla"
@@ -394,6 +420,12 @@ def _headless(out: Outcome, said: Said) -> bool:
     if not wanted or not names or len(names) > _FEW:
         return False
     words = " ".join(option.entity.words for option in wanted)
+    first = said.options[0]
+    if first.entity.tallied & mask and len(names) == 1 and not said.unknown:
+        words = names[0]
+        if said.count and first.count == 1:
+            options = [replace(first, count=said.count), *said.options[1:]]
+            said = replace(said, options=options, count=None)  # "four tuna nigiri, two egg"
     if said.unknown:  # "a lamb jalfrezi": all of it is one unknown dish
         places = sorted({*(option.place for option in wanted), *said.unknown})
         near = places[-1] - places[0] < _NEAR

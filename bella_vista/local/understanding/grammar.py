@@ -139,7 +139,8 @@ RULES = """
   after        option     -                  option                  after   open.option
   before       group      pending            option                  before  0.1
   after        group      pending            option                  after   0.1
-  any          group      -                  -                       same    0.8
+  before       group      numbered           uncount option          before  0.3
+  any          group      -                  heading                 same    0.8
   after        group      dropping           drop                    after   0.3
   any          amount     -                  begin pend              before  begin.amount
   before       amount     -                  pend                    before  0.1
@@ -155,6 +156,8 @@ RULES = """
   out          half       -                  begin pend              before  0.6
   after        half       -                  pend                    after   0.1
   after        other-half -                  pend                    after   0.1
+  before,after half       taken              halved                  same    0.1
+  before,after other-half taken              halved                  same    0.1
   after        halves     optioned           halved                  after   0.05
   after        halves     -                  pend                    after   0.15
   after        other-halves optioned         halved                  after   0.05
@@ -189,7 +192,7 @@ RULES = """
   any          correct    -                  correct                 same    0.15
   after        should     -                  should                  after   0.1
   before       should     -                  should                  after   0.4
-  after        be         ordered            should                  after   0.1
+  after        be         said_of_it         should                  after   0.1
   after        to         changing           become                  after   0.0
   after        to         lowering           should                  after   0.3
   after        to         speaking_of        should                  after   0.1

@@ -192,11 +192,12 @@ class Held:
                 return True
             if option.words in line.note:
                 option = replace(option, side=False)
-        if option.no and option.entity.kind == "group":
+        if option.entity.kind == "group" and (option.no or line.things != line.before):
             words = option.entity.words
             for thing in line.things:
-                if any(self._kitchen.chooses(one, words, thing.changes) for one in thing.names):
-                    return True  # "no bun, a lettuce wrap"
+                made = product(thing.names, thing.changes)
+                if any(self._kitchen.is_kind(name, change, words) for name, change in made):
+                    return True  # "no bun, a lettuce wrap", "two flavors, mild and hot"
         if option.no and option.amount:  # "no extra jalapenos"
             much = replace(option, no=False)
             return not any(self.made_with(thing, much) for thing in line.things)

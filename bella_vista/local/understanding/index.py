@@ -315,6 +315,8 @@ class Index:
             exact = [
                 meant for meant in self._meant.get(run, ()) if meant.entity.kind in ("dish", "head")
             ]
+            if exact:
+                mask &= ~self.combos  # "wings" are never the wing box
             if any(not mask & ~meant.entity.mask for meant in exact):
                 continue
             head = self._entity("head", " ".join(run))

@@ -215,15 +215,17 @@ class Kitchen:
         dish = self.dish(name)
         if dish is None or count < 2:
             return None
-        for size in dish.sizes:
-            words = stems(size)
-            if words[:1] == (str(count),) and words[1:] in ((), *_PIECES):
+        pieces = {size: _pieces_in(size) for size in dish.sizes}
+        for size, many in pieces.items():
+            if many == count:
                 return size, 1
-        if dish.size_needed and all(map(_pieces_in, dish.sizes)):
-            most = max(dish.sizes, key=_pieces_in)
-            portions, left = divmod(count, _pieces_in(most))
-            if portions > 1 and not left:  # a dozen, where six are the most of one portion
-                return most, portions
+        if dish.size_needed and all(pieces.values()):
+            for size in sorted(pieces, key=pieces.__getitem__, reverse=True):
+                portions, left = divmod(count, pieces[size])
+                if portions and not left:  # two dozen; four, where they come singly, too
+                    return size, portions
+                if 1 not in pieces.values():
+                    break
         return None
 
     def canonical(self, name: str, size: str | None, changes: Sequence[str]) -> tuple[str, ...]:
@@ -236,6 +238,17 @@ class Kitchen:
             return tuple(one.words for one in chosen)
         except OrderError:
             return tuple(changes)
+
+    def only_fixed(self, name: str, parts: Sequence[tuple[object, ...]]) -> bool:
+        """Whether a name is a combo's, of which nothing was told yet but the parts that it always has.
+
+        Args:
+            name: The name.
+            parts: The parts that are known, each with what was told of it behind its name.
+        """
+        combo = self.combo(name)
+        fixed = [(one.dishes[0],) for one in combo.parts if len(one.dishes) == 1] if combo else []
+        return combo is not None and all(part in fixed for part in parts)
 
     def open_part(self, combo: Combo, taken: Sequence[str]) -> tuple[int, list[str]] | None:
         """Return what is still to be chosen of a combo: how many, and from which dishes."""
@@ -300,6 +313,8 @@ class Kitchen:
 
 def _pieces_in(size: str) -> int:
     """Return how many pieces a size says it is; 0 when it says something else."""
+    if size == "single":
+        return 1
     tokens = tokenize(size)
     number = number_at(tokens, 0) if tokens else None
     if number is None or stems(" ".join(token.word for token in tokens[number[1] :])) not in (

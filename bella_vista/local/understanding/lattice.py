@@ -744,8 +744,8 @@ def _phrases(
             continue
         cost = _SMALL.get(phrase.does, 0.05) - 0.03 * (len(words) - 1)
         if phrase.does == "heard":
-            if following is not None and following.word in ("a", "an", "the"):
-                continue  # "swap it for a korma"
+            if following is not None and following.word in words_of("not counted"):
+                continue  # "swap it for a korma", "a coke for both"
             ahead = edges[end] if end < len(tokens) else []
             several = any(edge.does == "dish" and edge.plural for edge in ahead)
             cost = 0.0 if several else 1.3

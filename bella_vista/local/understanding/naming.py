@@ -315,6 +315,10 @@ def _sets_name_right(out: Outcome, said: Said) -> bool:
         found = [one for one, names in kin if len(names) == 1]
         names = next((names for _, names in kin if len(names) == 1), [])
         said = replace(said, mask=out.index.bit(names[0])) if len(found) == 1 else said
+    just = out.changed_just_before(counted=True)
+    if len(found) == 1 and just is not None and just is not found[0]:
+        # It may be meant instead of what was ordered just now, which is of another kind.
+        return out.ask_which(replace(said, become=said, head=None), [just, found[0]])
     if len(found) == 1:
         out.replace(found[0], said)
     return len(found) == 1

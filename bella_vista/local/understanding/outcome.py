@@ -138,7 +138,8 @@ class Outcome:
         things = stays or self.things
         if self.spoken is not None and self.spoken in things:
             return self.spoken
-        return things[-1] if things else None
+        just = None if self.items else self.changed_just_before(counted=True)
+        return just if just in things else things[-1] if things else None
 
     def changed_just_before(self, *, counted: bool) -> Item | None:
         """Return the one line that the guest's last message ordered or changed, or only ``counted`` again."""
@@ -335,6 +336,11 @@ class Outcome:
         dish = self.kitchen.dish(item.name)
         return dish.section if dish is not None else ""
 
+    @property
+    def length(self) -> int:
+        """How many words the line has."""
+        return len(self._words)
+
     def told(self, places: Iterable[int]) -> str:
         """Return the guest's words at some places."""
         return " ".join(self._words[at] for at in sorted(places))
@@ -373,8 +379,11 @@ class Outcome:
         item.spoken = said.place
         self.give(item, said)
         for part in said.parts:
-            for _ in range(min(part.count or 1, 12)):
-                chosen = Item(words=part.words, names=self._of_combo(item, part.mask))
+            called = self._of_combo(item, part.mask)
+            count, several = part.count or 1, len(called) != 1 or part.size is not None
+            pieces = None if several else self.kitchen.in_pieces(called[0], count)
+            for _ in range(min(pieces[1] if pieces else count, 12)):
+                chosen = Item(part.words, called, size=pieces[0] if pieces else None)
                 self.give(chosen, part)
                 item.parts.append(chosen)
         return item
@@ -651,6 +660,7 @@ class Outcome:
             if not one.startswith("no ") and self.is_called(item, one, words)
         ]
         half = self.half_with(item, words) if item.line is not None else ""
+        counts = [first for at in gone if (first := item.changes[at].split()[0]).isdigit()]
         for at in reversed(gone):
             del item.changes[at]
             item.yielding -= at < item.yielding
@@ -660,6 +670,9 @@ class Outcome:
             item.changes[item.yielding :] = [
                 one if keeps else f"{half} {one}" for one, keeps in zip(new, whole, strict=True)
             ]
+        new = item.changes[item.yielding :]
+        if counts and len(new) == 1 and self.kitchen.fits(item.name, f"{counts[0]} {new[0]}"):
+            item.changes[-1] = f"{counts[0]} {new[0]}"  # as many come in the place of several
         if gone:
             return True
         comes = self.kitchen.made(item.name, words) == ()
@@ -703,6 +716,8 @@ class Outcome:
         able = [item, *item.parts] if said.count is not None and said.size is None else []
         for part in reversed(able):
             found = self.kitchen.in_pieces(part.name, said.count or 1)
+            if found is not None and found[0] == part.size:
+                return replace(said, count=found[1])  # "make that two dozen", of a dozen
             if found is not None and found[1] == 1 and not (part.size or part.counted):
                 part.size = found[0]
                 return replace(said, count=None)

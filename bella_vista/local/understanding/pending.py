@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bella_vista.local.english import numbers
-from bella_vista.local.english.talking import pattern
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.deciding import Decided
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.items import Item, Split
@@ -128,12 +128,20 @@ class Pending:
         return self._by_number(item, words, said)
 
     def _not_offered(self, item: Item, said: str, heard: Heard) -> bool:
-        """Tell of a size that was asked for and that a dish does not come in: "medium", of small and large."""
+        """Tell of a size that was asked for and that a dish does not come in: "small", of medium and large.
+
+        "The small one", of cup and quart, is the cup.
+        """
         facts, found = self._question.facts, pattern("a size").fullmatch(said)
         if facts.get("group") != "size" or found is None:
             return False
         if self._ordinal(said) is not None or self._kitchen.size(item.name, found["size"]):
             return False
+        other = [one for one in self._question.possible if pattern("a size").fullmatch(one)]
+        for at, words in ((-1, "large"), (0, "small")):
+            if found["size"] in words_of(words) and not other:
+                item.size, self.settled = self._question.possible[at], True
+                return True
         told = {**facts, "words": found["size"]}
         heard.asked(Question("choice_not_possible", told, self._question.draft))
         return True

@@ -116,6 +116,7 @@ class Questions:
             self._contents,
             self._had,
             self._about_dish,
+            self._of_the_house,
         )
 
     # -- one kind after the other ----------------------------------------------------------------------
@@ -297,6 +298,12 @@ class Questions:
         if dish and score < 3.0 and not asked & _stems_of("of the house"):
             return None
         return Asked("facts", subject=best)
+
+    def _of_the_house(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Read a question about the house of which the menu says nothing: "do you give receipts"."""
+        asked = {token.word for token in words.tokens} & words_of("asks of the house")
+        named = any(piece.head or piece.dishes for piece in cut(words, self._names))
+        return Asked("facts") if asked and not named else None
 
     def _recommended(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Read a question for the house's favorites: the fact about them, if there is one."""

@@ -336,6 +336,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             case "instead":
                 if said:
                     now.instead = True
+                    gone = said[-2] if len(said) > 1 else Said()
+                    if now.verb == "remove" and now.head and (gone.verb == "remove" or gone.denied):
+                        now.verb = ""  # "no fries, tater tots instead"
                 else:
                     rather = True
             case _:
@@ -374,7 +377,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     to.options[-1].sole = True
                 after = (to.count, to.size, to.head)
                 if not taken_back and any(
-                    old is not None and new is not old and new != old
+                    old is not None and new not in (None, old)
                     for old, new in zip(before, after, strict=True)
                 ):
                     to.written_over.append(act.first)
@@ -737,6 +740,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "parts":
             now.parts.append(Said(count=int(act.value)))
         case "part":
+            combo = now.become if now.become is not None and now.become.head else now
+            combo.mask &= act.value  # "wings with fries" is a combo of wings
             last = now.parts[-1] if now.parts else None
             if last is not None and last.head is None:
                 last.head, last.mask, last.words = edge.entity, edge.entity.mask, edge.words
@@ -749,6 +754,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 last.size, now.ahead = now.ahead, None
             if before.options and before.ends == act.first:
                 last.options.append(before.options.pop())
+        case "uncount":
+            to.count = None
         case "ref":
             to.ref = str(act.value)
             to.plural = to.plural or edge.words == "ones"

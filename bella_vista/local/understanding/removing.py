@@ -31,7 +31,8 @@ def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.settle(given_up)
         return
     if not found or (said.ref and said.options):
-        _nothing_to_remove(out, said)
+        if not (following and following[0].instead and following[0].head):
+            _nothing_to_remove(out, said)  # not "no slaw, a biscuit instead", of a combo
         return
     out.penalty += NOT_THERE if said.options else 0.0
     count = 1 if said.count is None and (said.article or said.partial) else said.count

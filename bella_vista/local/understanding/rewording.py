@@ -22,8 +22,9 @@ def reworded(
         names: The menu's names.
         known: The lines of the order. One of their dishes has to be meant where a rule has ``dish``, and one
             of their sizes where it has ``size``; ``group`` is the heading of one of the menu's groups,
-            ``any_size`` is a size of the menu's, ``choice`` one choice. Where it has ``first``, one thing that
-            waits or the only line has to be two pieces; where it has ``held``, one line has all of that.
+            ``named`` names a dish, ``any_size`` is a size of the menu's, ``choice`` one choice. Where it has
+            ``first``, one thing that waits or the only line has to be two pieces; where it has ``held``, one
+            line has all of that.
         waiting: The things that were asked about.
     """
     ordered = frozenset(name for item in known for name in item.names)
@@ -148,6 +149,9 @@ def _is_of_menu(found: Found, names: Names) -> bool:
         meaning = names.meaning(groups["group"])
         named = meaning is not None and bool(meaning.dishes)
         return not named and names.is_heading(stem(groups["group"]))
+    if "named" in groups:
+        meaning = names.meaning(groups["named"])
+        return meaning is not None and bool(meaning.dishes)
     if "any_size" in groups:
         meaning = names.meaning(groups["any_size"])
         return meaning is not None and bool(meaning.sizes)

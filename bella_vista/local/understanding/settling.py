@@ -366,9 +366,10 @@ class Settling:
         return stems(rest) in {stems(content) for content in dish.contains}
 
     def _other_of_group(self, dish: Dish, words: str, changes: Sequence[str]) -> bool:
-        """Whether words leave off a whole group of which something else is chosen."""
-        said = stems(words.removeprefix("no "))
-        return words.startswith("no ") and any(
+        """Whether words only name, count or leave off a group of which something else is chosen."""
+        first, *rest = words.split()
+        said = stems(" ".join(rest) if first == "no" or first.isdigit() else words)
+        return any(
             self._kitchen.chooses(dish.name, group.name, changes)
             for group in self._menu.groups(dish)
             if said in {stems(one) for one in (group.name, *group.aliases)}

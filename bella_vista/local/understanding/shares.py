@@ -181,6 +181,9 @@ def the_one(out: Outcome, said: Said) -> bool:
 
 def told_first(out: Outcome, said: Said, things: Sequence[Item]) -> tuple[list[Item], Said]:
     """Tell by what comes first, a size or a choice, which of some things is meant; the rest it is to be."""
+    if said.plain and said.ref == "one" and any(one.changes for one in things):
+        able = [one for one in things if not one.changes and out.able(one, said)]
+        return able, replace(said, ref="", plain=False)  # "the plain one gets olives"
     by_size = sized(out, things, said.size.words) if said.size is not None else []
     by_choice = out.described(things, said.options[:1])
     if by_size and (not by_choice or said.size_first and len(by_size) == 1):

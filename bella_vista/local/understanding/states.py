@@ -89,9 +89,9 @@ def several_named(state: State) -> bool:
 
 
 def described_just_now(state: State) -> bool:
-    """Whether "a" and a choice or a size stand just before: "a strawberry one"."""
+    """Whether "a" or a number and a choice or a size stand just before: "a strawberry one"."""
     told, before = state[STEPS]
-    article = before is not None and before[0].edge.does == "a"
+    article = before is not None and before[0].edge.does in ("a", "number")
     return article and told.edge.does in ("option", "size")
 
 

@@ -88,17 +88,24 @@ class _Telling:
             if any(self._named(combo.last, shared[0])) or not self._all_told(combo.name, turns):
                 continue
             before = self._tokens[: combo.first] + self._tokens[combo.last : shared[0]]
+            if left := combo.number - len(turns):  # of these nothing is told yet
+                before = [*before, *tokenize(f". {left} {combo.name}")]
             return before + self._written(combo.name, turns, self._tokens[slice(*shared[1])])
         return None
 
     def _as_many(self, combo: _Ordered) -> Sequence[_Turn]:
-        """Return as many that are told as are ordered: those that are counted off, or all."""
+        """Return those that are told of several: as many as are ordered, or fewer that are counted off."""
         turns = [turn for turn in self._turns if turn.first >= combo.last]
         counted_off = [turn for turn in turns if turn.kind != "person"]
         for told in (counted_off, turns) if combo.number >= _LEAST else ():
             if len(told) == combo.number:
                 return told
-        return ()
+        ends = [*(turn.first for turn in counted_off[1:]), len(self._tokens)]
+        whole = all(
+            len(self._parts(combo.name, turn.begins, end)) >= _LEAST
+            for turn, end in zip(counted_off, ends, strict=False)
+        )
+        return counted_off if whole and len(counted_off) < combo.number else ()
 
     def waited(self, name: str, number: int) -> tuple[list[Token], int] | None:
         """Write out those that were ordered before and wait, as many as are told."""

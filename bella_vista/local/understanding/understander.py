@@ -141,9 +141,11 @@ class Understander:
     def _combos(self, pending: Question) -> int:
         """Return how many combos a question is about, if nothing was said yet of what is in them."""
         fields = pending.draft.fields if pending.draft is not None else {}
-        bare = pending.code == "choice_missing" and not (pending.rest or fields.get("parts"))
-        combo = self._house.kitchen.combo(str(fields.get("name"))) if bare else None
-        return int(fields.get("quantity") or 1) if combo is not None else 0
+        bare = pending.code == "choice_missing" and not pending.rest
+        told = [tuple(part.values()) for part in fields.get("parts") or ()]
+        if not bare or not self._house.kitchen.only_fixed(str(fields.get("name")), told):
+            return 0
+        return int(fields.get("quantity") or 1)
 
     def _each(
         self, words: Words, pending: Question, order: OrderSeen, now: datetime
@@ -701,8 +703,9 @@ class _Hearing:
         pending, house = self._pending, self._house
         item = pending.items[0] if pending is not None and pending.items else None
         waiting: tuple[str, int] | None = None
-        if item is not None and item.name and item.quantity and not item.parts:
-            if house.kitchen.combo(item.name) is not None:
+        if item is not None and item.name and item.quantity:
+            parts = [(one.name, *filter(None, (one.size, *one.changes))) for one in item.parts]
+            if house.kitchen.only_fixed(item.name, parts):
                 waiting = item.name, item.quantity
         self._left, told = in_turn(self._left, house.names, house.kitchen, waiting)
         if pending is None or item is None or not told:
@@ -764,5 +767,22 @@ def _content(words: Words) -> bool:
 def _chained(questions: Sequence[Question]) -> Question | None:
     if not questions:
         return None
-    unique = list({(q.code, str(q.facts), str(q.draft)): q for q in questions}.values())
-    return replace(unique[0], rest=tuple(unique[1:]))
+    unique: dict[tuple[str, str, str], Question] = {}
+    for one in questions:
+        key = (one.code, str(one.facts), str(one.draft))
+        again = unique.get(key)
+        unique[key] = _of_both(again, one) if again is not None else one
+    first, *rest = unique.values()
+    return replace(first, rest=tuple(rest))
+
+
+def _of_both(one: Question, other: Question) -> Question:
+    """Ask once about two things that are the same: "a doner for me and a doner for my wife"."""
+    first, second = one.draft, other.draft
+    if one.code != "choice_missing" or first is None or second is None or first.op != "add_item":
+        return one
+    many = [draft.fields.get("quantity") for draft in (first, second)]
+    if not all(isinstance(number, int) for number in many):
+        return one
+    fields = {**first.fields, "quantity": sum(int(number or 0) for number in many)}
+    return replace(one, draft=replace(first, fields=fields))
