@@ -143,7 +143,7 @@ class _Maker:
             "wish": self._wish,
             "wishes": self._wishes,
             "modification": self._modification,
-            "choice": lambda: pick(self._choices),
+            "choice": lambda: pick(self._choices) if self._choices else self._modification(),
             "size": lambda: pick(self._sizes) if self._sizes else "large",
             "listed allergen": lambda: pick(self._allergens) if self._allergens else "nuts",
             "diet": lambda: pick(self._diets) if self._diets else "vegan",

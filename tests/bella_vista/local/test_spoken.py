@@ -5,12 +5,14 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from agents.app.local_speech.language_models import plain
 from bella_vista.local.english.lexicon import PHRASES
 from bella_vista.local.english.talking import blocks
 from bella_vista.local.spoken import KINDS, spoken_meaning, spoken_sentences
-from state.menu import Menu
+from bella_vista.menus import menu_file
+from state.menu import Menu, read_menu
 from tests.bella_vista.local.scoring import menu_of
 
 MENUS = ("trattoria", "coffee-bar", "sushi")
@@ -112,3 +114,11 @@ def test_the_same_menu_gives_the_same_sentences_in_every_process() -> None:
     }
 
     assert len(found) == 1
+
+
+def test_a_menu_of_one_dish_without_choices_has_sentences() -> None:
+    given = yaml.safe_load(menu_file(None).read_text("utf-8"))
+    given["sections"] = [{"name": "Bread", "dishes": [{"name": "Loaf", "price": "4.00"}]}]
+    given["options"], given["combos"], given["suggestions"], given["coupons"] = {}, [], [], {}
+
+    assert "loaf" in words_of(spoken_sentences(read_menu(yaml.safe_dump(given), "bare"))["open"])
