@@ -333,6 +333,9 @@ def _one_of_last(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
         return False  # "two hot dogs with ketchup, one hot dog plain"
     bare = not (last.counted or last.changes or last.size)
     same = last.names == out.index.names(said.mask) and last.quantity == 1
+    one_of = "of" in out.told(range(said.place, said.named[0])).split()
+    if same and one_of and said.count == 1 and not (last.changes or last.size):
+        return True  # "a pizza, one of the build your own ones"
     if bare and same and said.count is not None:
         out.items.pop()  # "lemonades: we need four lemonades"
         return False
