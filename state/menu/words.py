@@ -73,11 +73,15 @@ def stem(word: str) -> str:
     ['olive', 'dish', 'cooky', 'cooky', 'glass', 'peach', 'gas']
     >>> stem("chilies") == stem("chili") == stem("chillies")
     True
+    >>> stem("loaves")
+    'loaf'
     """
     if word in NUMBERS:
         return NUMBERS[word]
     if word in SPELT_IN_MANY_WAYS:
         return "chili"
+    if word == "loaves":
+        return "loaf"
     if len(word) <= 3 or not word.isascii():
         return word
     if word.endswith("ss"):

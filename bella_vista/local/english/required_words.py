@@ -1,10 +1,13 @@
 """Finds the words that a text must contain for a pattern to match, so that most searches are not made."""
 
-import re._constants as op  # type: ignore[import-not-found]  # no stubs
-import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterable, Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any
+
+# Python's own parser of patterns; it has no stubs.
+op: Any = import_module("re._constants")
+parser: Any = import_module("re._parser")
 
 DIGIT = "0"
 """Stands for any word with a digit in it."""
