@@ -238,6 +238,7 @@ class Policy(ABC):
             now.reports.of(told, now.order, now.before),
             *(say(one) for one in _TOLD_AT_ONCE if now.meant(one)),
             say("wait") if heard.intents == ("wait",) and alone else "",
+            say("too young", names=[*too_young(now), *_not_for_them(now)]),
             now.answers.booking() if now.meant("booking") else "",
             self._status(now) if now.meant("status") else "",
             *(
@@ -336,11 +337,32 @@ def drafts(now: Situation, *ops: str) -> list[ToolCall]:
         for draft in _merged(now.heard.commands)
         if draft.op in ops
         and now.scene.can(draft.op)
+        and draft.fields.get("name") not in too_young(now)
         and not _known(draft.op, draft.fields, now)
         # "My card number is ..." chooses nothing.
         and not (draft.op == "choose_payment" and _has_card(now))
     ]
     return [call(draft.op, **draft.fields) for draft in wanted]
+
+
+def too_young(now: Situation) -> Sequence[str]:
+    """Name the dishes on the order or just wanted for which the guest says that they are too young."""
+    age = now.heard.age
+    if age is None:
+        return ()
+    names = [line["name"] for line in now.items]
+    names += [one.fields.get("name") for one in now.heard.commands]
+    dishes = (now.menu.dish(str(name)) for name in dict.fromkeys(names))
+    return [one.name for one in dishes if one is not None and (one.minimum_age or 0) > age]
+
+
+def _not_for_them(now: Situation) -> list[str]:
+    """Name what was just taken off because the guest is too young for it."""
+    asked = any(one.op == "remove_item" for one in now.heard.commands)
+    if now.heard.age is None or asked:
+        return []
+    gone = (one.arguments.get("line_id") for one in now.scene.outcomes if one.name == "remove_item")
+    return [now.before[str(one)] for one in gone if str(one) in now.before]
 
 
 def _merged(wishes: Sequence[Draft]) -> list[Draft]:

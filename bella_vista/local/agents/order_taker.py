@@ -6,12 +6,14 @@ from datetime import datetime, timedelta
 from bella_vista.local.english.sentences import counted, joined, line_words, say
 from bella_vista.local.policy import (
     CHANGING,
+    ORDERING,
     Policy,
     Situation,
     ToolCall,
     call,
     cancel_question,
     drafts,
+    too_young,
 )
 from bella_vista.local.scene import Outcome
 from bella_vista.local.steps import (
@@ -60,6 +62,7 @@ class OrderTakerPolicy(Policy):
                 return away
             taken = [
                 *self.cancelling(now),
+                *_not_for_them(now),
                 *drafts(now, *_TAKEN),
                 *_suggested(now),
                 *(no_tip(now) if now.stage == "confirmed" else ()),
@@ -206,6 +209,13 @@ def _suggested(now: Situation) -> list[ToolCall]:
     said = (one for one in offers if say("ask suggestion", offer=counted(1, one)) in asked)
     name = next(said, None)  # something else may have been said since
     return [] if name is None else [call("add_item", name=name, quantity=1, modifications=[])]
+
+
+def _not_for_them(now: Situation) -> list[ToolCall]:
+    """Take off what the guest has just said that they are too young for."""
+    names = too_young(now)
+    lines = [line["id"] for line in now.items if line["name"] in names]
+    return [call("remove_item", line_id=one) for one in lines] if now.stage in ORDERING else []
 
 
 def _next_call(now: Situation) -> Sequence[ToolCall]:

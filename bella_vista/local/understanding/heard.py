@@ -15,6 +15,8 @@ class Heard:
     drafts: list[tuple[int, Draft]] = field(default_factory=list)
     intents: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
+    age: int | None = None
+    """How old the guest says that they are, in years."""
 
     def wish(self, words: Words, op: str, **fields: Any) -> None:
         """Note a command."""

@@ -163,6 +163,7 @@ class Understanding:
         unchanged: What is not changed after all, because it was not said which one or how: "the Margherita".
         taken: The likelier of two orders that were never chosen between, as they were asked about.
         already: Whether it asks for nothing but what the order has already.
+        age: How old the guest says that they are, in years.
     """
 
     text: str
@@ -176,6 +177,7 @@ class Understanding:
     unchanged: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     already: bool = False
+    age: int | None = None
 
     @property
     def understood(self) -> bool:

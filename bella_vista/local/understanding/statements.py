@@ -11,7 +11,7 @@ from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import OrderSeen
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.paying import Paying
-from bella_vista.local.understanding.tokens import Words
+from bella_vista.local.understanding.tokens import Words, number_at
 from state.menu import Menu
 
 SETTLING = ("yes_no", "choice", "amount")
@@ -74,6 +74,7 @@ class Statements:
         age = words.find(pattern("age"))
         if age is not None:
             heard.meant("age")
+            heard.age = _years(words.part(age.first, age.last))
             words = words.without(age.first, age.last)
         words = self._paying.coupon(words, heard, order)
         words = self._guests.others(words, ordered=bool(order.items))
@@ -81,3 +82,10 @@ class Statements:
         words = self._feedback.rating(words, heard, expects)
         words = self._paying.take(words, heard, order, expects)
         return self._handover.take(words, heard, order, expects, now)
+
+
+def _years(words: Words) -> int | None:
+    """Return how old the guest says that they are themselves."""
+    own = not {"i", "we"}.isdisjoint(token.word for token in words.tokens)
+    read = (number_at(words.tokens, at) for at in range(len(words)))
+    return next((one[0] for one in read if one is not None), None) if own else None

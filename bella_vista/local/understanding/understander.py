@@ -653,6 +653,7 @@ class _Hearing:
             settled,
             (*self._unheard, *decided.not_understood),
             already=not commands and not questions and self._is_already(decided),
+            age=self._heard.age,
         )
 
     def _is_already(self, decided: Decided) -> bool:
