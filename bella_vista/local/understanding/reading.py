@@ -28,6 +28,7 @@ class Option:
         carried: Whether the "no" was said of what comes before it in a list.
         sole: Whether "just" stands before it.
         dropped: Whether the "no" is a verb: "never mind the bacon".
+        joined: Whether only an "and" stands between it and the one before.
     """
 
     entity: Entity
@@ -40,6 +41,7 @@ class Option:
     carried: bool = False
     sole: bool = False
     dropped: bool = False
+    joined: bool = field(default=False, compare=False)
 
     @property
     def words(self) -> str:
@@ -274,6 +276,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     resized = rather = sole_next = False
     halved = any(step.edge.does == "other-half" for step in reading.steps)
     joins = {step.first + 1 for step in reading.steps if step.edge.does in ("and", "with")}
+    ands = {step.edge.end for step in reading.steps if step.edge.does == "and"}
     everywhere = {step.first for step in reading.steps if _is_everywhere(step.edge)}
     first = now
     following = [*(act.does for act in reading.acts[1:]), ""]
@@ -371,6 +374,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 on_half = half and (act.first in joins or (halved and half == "other half"))
                 before = (to.count, to.size, None if act.does == "combo" else to.head)
                 _apply(act, now, to, ahead)
+                if listed:
+                    to.options[-1].joined = act.first in ands
                 if on_half and act.edge.entity.halved and not to.options[-1].half:
                     to.options[-1].half = half  # "half ham and olives"
                 if sole and act.does == "option" and to.options:
@@ -876,12 +881,15 @@ def _halve(options: list[Option], half: str) -> None:
 
     "Pepperoni on one half, mushrooms and onions on the other"; but "onions, and ham on one half".
     """
+    taken = half == "half" and any(one.half == "half" for one in options)
+    joined = False
     for at, option in reversed(list(enumerate(options))):
         told = any(one.half for one in options[:at])
+        with_it = joined and not option.amount
         last = option is options[-1]
-        if option.half or (option.no or not told) and not last:
+        if option.half or (option.no or not (told or with_it)) and not last:
             return
-        taken = half == "half" and any(one.half == "half" for one in options)
+        joined = option.joined
         option.half = "other half" if taken else half
 
 
