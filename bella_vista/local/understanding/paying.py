@@ -245,7 +245,7 @@ class Paying:
         # "Two quid for the driver" is a tip at any time; two of something may be for the driver.
         staff = amount is not None and (paid or expects == "amount" or amount[3] != "bare")
         beside = beside or staff or _with_a_number(words, heard)
-        beside = beside or (expects == "choice" and _is_number(words))
+        beside = beside or (expects == "choice" and not order.tip and _is_number(words))
         if tip is None and expects != "amount" and bare is None and not beside:
             return words
         if tip is not None and (asks_before(words, tip.first) or words.said.endswith("?")):
