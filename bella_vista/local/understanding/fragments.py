@@ -163,7 +163,8 @@ def fragment(out: Outcome, said: Said) -> None:
     # "One of those", of what the guest asked about, answers nothing that was asked.
     asked = bool(out.waiting) and (topic is None or bool(out.settled))
     one_more = said.ref == "one" and not asked and (said.article or not said.definite)
-    of_topic = said.size is not None and said.number is not None and not said.options
+    size_alone = said.size is not None and not said.options
+    of_topic = size_alone and (said.number is not None or not out.there)
     if topic and not said.correct and (one_more or of_topic or said.count and not said.described):
         out.order(said, topic, (topic,))
         return
