@@ -1,6 +1,7 @@
 """Finds what a question is about: a dish named in whole or in part, or what was ordered last."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from bella_vista.local.english import lexicon
 from bella_vista.local.english.talking import words_of
@@ -28,7 +29,8 @@ class Subjects:
         named = [
             p for p in pieces if p.dishes and not (besides and stems(p.words) == stems(besides))
         ]
-        sure = [name for piece in named if (name := _one_of(piece.dishes, things)) is not None]
+        sure = [*self._with_kind(pieces, named, things)]
+        sure += [name for piece in named if (name := _one_of(piece.dishes, things)) is not None]
         if sure:
             return sure[0], self._kitchen.size(sure[0], size) if size else None
         for run in _runs(pieces):
@@ -47,6 +49,17 @@ class Subjects:
                 name = things[-1].name
                 return name, (self._kitchen.size(name, size) if size else things[-1].size)
         return None, None
+
+    def _with_kind(
+        self, pieces: Sequence[Piece], named: Sequence[Piece], things: Sequence[Item]
+    ) -> Iterator[str]:
+        """Find the dish that its kind follows, though that kind is a dish itself: "the salsiccia pizza"."""
+        for before, piece in pairwise(pieces):
+            if piece in named and (before.does(WORD) or before.changes):
+                whole = self._names.resolve(f"{before.words} {piece.words}")
+                name = _one_of(whole.names, things)
+                if name is not None and name not in piece.dishes:
+                    yield name
 
     def choice(self, words: str) -> str | None:
         """Return the choice of any group that some words name, as the menu calls it."""
