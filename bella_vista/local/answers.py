@@ -1,7 +1,7 @@
 """Answers to what guests ask, from the menu and the order as data, and from nowhere else."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from bella_vista.local.english.sentences import (
@@ -13,7 +13,7 @@ from bella_vista.local.english.sentences import (
     say,
     some,
 )
-from bella_vista.local.english.talking import pattern, words_of
+from bella_vista.local.english.talking import pattern, table, words_of
 from bella_vista.local.understanding.meaning import Asked, minor
 from bella_vista.local.understanding.questions import lists
 from state.allergens import (
@@ -456,14 +456,17 @@ class Answers:
         if day is None:
             return ""
         near = {"now": 0, "today": 0, "tomorrow": 1}
-        ahead = near[day] if day in near else (WEEKDAYS.index(day) - now.weekday()) % 7
-        on = now.date() + timedelta(days=ahead)
+        if day in table("holidays"):
+            on = _next_date(day, now)
+        else:
+            ahead = near[day] if day in near else (WEEKDAYS.index(day) - now.weekday()) % 7
+            on = now.date() + timedelta(days=ahead)
         spans = [
             f"{_clock(begin)} to {_clock(end)}" for begin, end in opening_spans(self._house, on)
         ]
         midnight = datetime.combine(on, datetime.min.time(), tzinfo=now.tzinfo)
         opening = next_opening(self._house, midnight)
-        called = ("today", "tomorrow")[ahead] if day in near else f"on {day.capitalize()}"
+        called = ("today", "tomorrow")[near[day]] if day in near else f"on {day.title()}"
         again = said_time(opening, now) if opening is not None else None
         return say("hours day", day=called, spans=spans, opening=again)
 
@@ -554,3 +557,20 @@ def so_far(order: Mapping[str, Any]) -> str:
 
 def _clock(at: datetime) -> str:
     return said_time(at, at).removeprefix("at ")
+
+
+def _next_date(holiday: str, now: datetime) -> date:
+    """Return the next day of the year that guests call by a name."""
+    (written,) = table("holidays")[holiday]
+    month, _, day = written.partition("-")
+    years = (_date(year, int(month), day) for year in (now.year, now.year + 1))
+    return next(one for one in years if one >= now.date())
+
+
+def _date(year: int, month: int, day: str) -> date:
+    """Return a date by its day, "24", or by a day of the week, "thursday4" for the fourth Thursday."""
+    if day.isdigit():
+        return date(year, month, int(day))
+    first = date(year, month, 1)
+    ahead = (WEEKDAYS.index(day[:-1]) - first.weekday()) % 7
+    return first + timedelta(days=ahead, weeks=int(day[-1]) - 1)

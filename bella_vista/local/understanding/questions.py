@@ -219,6 +219,9 @@ class Questions:
             (token.word for token in words.tokens if token.word.rstrip("s") in words_of("days")),
             None,
         )
+        holiday = next((one for one in table("holidays") if f" {one} " in f" {words.said} "), None)
+        if holiday is not None:
+            return Asked("hours", day=holiday)
         if day is None and not words_of("all hours") & {token.word for token in words.tokens}:
             return Asked("hours", day="now")
         return Asked("hours", day=day.rstrip("s") if day else None)
