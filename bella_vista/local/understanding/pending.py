@@ -133,7 +133,7 @@ class Pending:
         "The small one", of cup and quart, is the cup.
         """
         facts, found = self._question.facts, pattern("a size").fullmatch(said)
-        if facts.get("group") != "size" or found is None:
+        if facts.get("group") != "size" or found is None or not self._question.possible:
             return False
         if self._ordinal(said) is not None or self._kitchen.size(item.name, found["size"]):
             return False
