@@ -537,9 +537,12 @@ def _letters(words: Words, first: int) -> tuple[str, int]:
         typed = words.typed(at, at + 1).strip("-.,")  # "n" is written out as "and"
         if len(typed) == 1 and typed.isalpha():
             run, last = run + typed, at + 1
+        elif run and token.word in words_of("hyphens"):
+            run += "-"  # "s o o dash j i n"
         elif not token.stop and token.word != "-":
             break
-    return (run.title(), last) if len(run) > 1 else ("", first)
+    name = run.rstrip("-").title()
+    return (name, last) if len(name) > 1 else ("", first)
 
 
 _NAME_TOO = "name too"

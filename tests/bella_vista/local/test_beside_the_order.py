@@ -531,3 +531,10 @@ def test_what_something_is_swapped_for_is_no_guest() -> None:
 )
 def test_a_date_beside_its_day_of_the_week_is_that_date(text: str, when: str) -> None:
     assert wishes(text) == [{"op": "set_fulfilment", "kind": "pickup", "when": when}]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("s o o dash j i n", "Soo-Jin"), ("it is A N N hyphen L I", "Ann-Li")]
+)
+def test_a_hyphen_is_spelled_within_a_name(text: str, name: str) -> None:
+    assert wishes(text, "name") == [{"op": "set_customer", "name": name}]
