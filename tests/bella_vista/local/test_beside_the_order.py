@@ -538,3 +538,15 @@ def test_a_date_beside_its_day_of_the_week_is_that_date(text: str, when: str) ->
 )
 def test_a_hyphen_is_spelled_within_a_name(text: str, name: str) -> None:
     assert wishes(text, "name") == [{"op": "set_customer", "name": name}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "can you make sure the driver doesn't ring, baby sleeping",
+        "tell the driver not to ring the bell",
+        "could you ask the courier to knock",
+    ],
+)
+def test_what_the_driver_is_asked_is_noted(text: str) -> None:
+    assert wishes(text) == [{"op": "add_note", "title": "At the door", "content": text}]
