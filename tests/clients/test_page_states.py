@@ -424,13 +424,13 @@ async def test_the_earlier_lines_stay_in_view_until_they_are_closed(
 ) -> None:
     guest = await browser.guest(320, SIZES[320])
     await show(guest, stories, "your-turn")
-    await guest.do("until", expression=NEWEST_IS_UNCOVERED)
     top = "document.querySelector('.earlier summary').getBoundingClientRect().top"
+    ready = f"document.fonts.status === 'loaded' && {top} > 0 && {NEWEST_IS_UNCOVERED}"
+    await guest.do("until", expression=ready)
     before = await guest.evaluate(top)
 
     press = "document.querySelector('.earlier summary').click()"
     await guest.evaluate(f"{press}; {TWO_FRAMES}")
-    assert before > 0
     assert await guest.evaluate(top) == before
     assert not await guest.evaluate(NEWEST_IS_UNCOVERED)
 
