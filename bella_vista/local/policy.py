@@ -238,7 +238,7 @@ class Policy(ABC):
             now.reports.of(told, now.order, now.before),
             *(say(one) for one in _TOLD_AT_ONCE if now.meant(one)),
             say("wait") if heard.intents == ("wait",) and alone else "",
-            say("too young", names=[*too_young(now), *_not_for_them(now)]),
+            say("too young", names=[*too_young(now), *_removed_for_age(now)]),
             now.answers.booking() if now.meant("booking") else "",
             self._status(now) if now.meant("status") else "",
             *(
@@ -314,7 +314,7 @@ _A_STORY = 2
 _ONE_OF_A_KIND = frozenset({"set_customer", "set_fulfilment", "set_tip", "choose_payment"})
 _COMMON = frozenset({"set_customer", "remove_allergy", "add_allergy", "add_note", "call_person"})
 _TOLD_AT_ONCE = ("robot", "a human", "rules", "abuse", "no allergies")
-"""What a guest says that a sentence of its own answers."""
+"""Intents that one fixed sentence answers."""
 _TOLD = _COMMON | {"apply_coupon"}
 """What an agent tells that the one before has done for the same words."""
 
@@ -356,8 +356,8 @@ def too_young(now: Situation) -> Sequence[str]:
     return [one.name for one in dishes if one is not None and (one.minimum_age or 0) > age]
 
 
-def _not_for_them(now: Situation) -> list[str]:
-    """Name what was just taken off because the guest is too young for it."""
+def _removed_for_age(now: Situation) -> list[str]:
+    """Name the lines that were just removed because the guest is too young for them."""
     asked = any(one.op == "remove_item" for one in now.heard.commands)
     if now.heard.age is None or asked:
         return []

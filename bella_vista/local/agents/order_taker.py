@@ -62,7 +62,7 @@ class OrderTakerPolicy(Policy):
                 return away
             taken = [
                 *self.cancelling(now),
-                *_not_for_them(now),
+                *_remove_for_age(now),
                 *drafts(now, *_TAKEN),
                 *_suggested(now),
                 *(no_tip(now) if now.stage == "confirmed" else ()),
@@ -211,8 +211,8 @@ def _suggested(now: Situation) -> list[ToolCall]:
     return [] if name is None else [call("add_item", name=name, quantity=1, modifications=[])]
 
 
-def _not_for_them(now: Situation) -> list[ToolCall]:
-    """Take off what the guest has just said that they are too young for."""
+def _remove_for_age(now: Situation) -> list[ToolCall]:
+    """Remove the lines for which the guest has just said that they are too young."""
     names = too_young(now)
     lines = [line["id"] for line in now.items if line["name"] in names]
     return [call("remove_item", line_id=one) for one in lines] if now.stage in ORDERING else []

@@ -42,10 +42,10 @@ def required_words(regex: str) -> _Words | None:
 
 
 class _Walk:
-    """One way through a pattern.
+    """A walk through a parsed pattern, which collects the words that it requires.
 
     Args:
-        begun: What the word may be spelt like that the way is inside of; ``None`` if that is unknown.
+        begun: The possible beginnings of the word at this point; ``None`` if they are unknown.
     """
 
     def __init__(self, begun: _Words | None) -> None:
@@ -53,7 +53,7 @@ class _Walk:
         self.required: _Words | None = None
 
     def over(self, nodes: Iterable[tuple[Any, Any]]) -> None:
-        """Go on over a sequence."""
+        """Walk over a sequence of nodes."""
         run = ""
         for kind, value in nodes:
             if kind is op.LITERAL:
@@ -76,7 +76,7 @@ class _Walk:
             self._add_run(run)
 
     def end_word(self) -> None:
-        """Take the word that was begun as whole."""
+        """Complete the word at this point."""
         if self.begun is not None and "" not in self.begun:
             self._require(self.begun)
 
@@ -107,7 +107,7 @@ class _Walk:
         return walk
 
     def _split(self, ways: Sequence["_Walk"]) -> None:
-        """Go on behind alternatives."""
+        """Continue after alternatives."""
         self.begun = _union([one.begun for one in ways])
         self._require(_union([one.required for one in ways]))
 
@@ -124,7 +124,7 @@ class _Walk:
             self.begun = both
 
     def _require(self, words: _Words | None) -> None:
-        """Keep the words that rule out most lines."""
+        """Require one of some words, if that rules out more lines than what is required so far."""
         if words is not None and (self.required is None or _weight(words) < _weight(self.required)):
             self.required = words
 

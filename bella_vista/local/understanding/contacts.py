@@ -184,13 +184,18 @@ class Contacts:
         """Take off what was noted: "remove the peanut allergy", "not peanuts, sesame"."""
         found = words.find(pattern("removes an allergy"))
         if found is not None:
-            said = words.part(*found.span(words, "what")) if found.match["what"] else None
-            for name in order.allergies:
-                if said is None or _is_one(name, said.said):
-                    heard.wish(words.part(found.first, found.last), "remove_allergy", name=name)
-            if not heard.has("remove_allergy"):
+            said = found.match["what"]
+            named = [one for one in order.allergies if said is None or _is_one(one, said)]
+            for name in named:
+                heard.wish(words.part(found.first, found.last), "remove_allergy", name=name)
+            if not named and said is not None and not all(map(families_of, said.split())):
+                return words  # "remove the pesto nut allergy": off the dish, for an allergy
+            if not named:
                 heard.meant("no allergies")
             return words.without(found.first, found.last)
+        if not order.allergies and pattern("has no allergies").fullmatch(words.said):
+            heard.meant("no allergies")
+            return words.part(0, 0)
         found = words.find(pattern("another allergy")) if order.allergies else None
         if found is None:
             return words
