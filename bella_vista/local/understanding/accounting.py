@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bella_vista.local.understanding.edges import NO_EDGE
 from bella_vista.local.understanding.grammar import NOTHING
 from bella_vista.local.understanding.held import (
     Held,
@@ -15,9 +16,10 @@ from bella_vista.local.understanding.held import (
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.lattice import NO_EDGE
 from bella_vista.local.understanding.meaning import Draft, Question
-from bella_vista.local.understanding.reading import Option, Said, deal_sizes, told_of
+from bella_vista.local.understanding.reading import told_of
+from bella_vista.local.understanding.regrouping import deal_sizes
+from bella_vista.local.understanding.said import Option, Said
 from bella_vista.local.understanding.states import Step
 from bella_vista.local.understanding.tokens import Token
 from bella_vista.local.understanding.whole import WholeLine

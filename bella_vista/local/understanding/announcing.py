@@ -10,7 +10,7 @@ from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.outcome import (
     Outcome,
 )
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 
 
 def without_kinds(

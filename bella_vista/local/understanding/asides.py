@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from bella_vista.local.understanding.lattice import Lattice
-from bella_vista.local.understanding.reading import Passed, Said
+from bella_vista.local.understanding.edges import Lattice
+from bella_vista.local.understanding.reading import Passed
+from bella_vista.local.understanding.said import Said
 
 _TALK = frozenset(("word", "common", "food", "name", "part"))
 

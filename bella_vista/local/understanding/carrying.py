@@ -26,8 +26,9 @@ from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, STOP, T
 from bella_vista.local.understanding.instead import instead_of, means_another, moved_from
 from bella_vista.local.understanding.naming import name_dish
 from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
-from bella_vista.local.understanding.reading import Option, Said, deal_sizes
+from bella_vista.local.understanding.regrouping import deal_sizes
 from bella_vista.local.understanding.removing import remove
+from bella_vista.local.understanding.said import Option, Said
 from bella_vista.local.understanding.shares import counts_lines, one_of_counted, some_of, the_one
 from bella_vista.local.understanding.targets import sized, targets
 from bella_vista.local.understanding.waiting import (

@@ -14,8 +14,8 @@ from bella_vista.local.understanding.outcome import (
     NOT_THERE,
     Outcome,
 )
-from bella_vista.local.understanding.reading import Option, Said
 from bella_vista.local.understanding.removing import leave_off
+from bella_vista.local.understanding.said import Option, Said
 from bella_vista.local.understanding.shares import of_split, the_one
 from bella_vista.local.understanding.targets import several, sized, targets
 from bella_vista.local.understanding.waiting import fill, of_asked

@@ -7,7 +7,7 @@ from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.outcome import Outcome
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 from state.menu import Combo, ComboPart
 from state.menu.words import stems
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from bella_vista.local.understanding.doing import Doing
+from bella_vista.local.understanding.edges import Edge
 from bella_vista.local.understanding.grammar import (
     AFTER_VERB,
     AND,
@@ -16,7 +17,6 @@ from bella_vista.local.understanding.grammar import (
     TIMES,
     WITH,
 )
-from bella_vista.local.understanding.lattice import Edge
 from bella_vista.local.understanding.states import (
     ACTS,
     CHANGING,

@@ -8,7 +8,7 @@ from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, LineSeen, OrderSeen
 from bella_vista.local.understanding.outcome import NO_EFFECT, Outcome
 from bella_vista.local.understanding.parts import on_order
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 
 _TAKEN_BACK = 0.4
 """How much more likely a "leave it" takes something back, where there is something to take back."""

@@ -12,17 +12,18 @@ from bella_vista.local.understanding.announcing import without_kinds
 from bella_vista.local.understanding.asides import talked
 from bella_vista.local.understanding.carrying import carry
 from bella_vista.local.understanding.combos import with_told_parts
+from bella_vista.local.understanding.edges import Lattice
 from bella_vista.local.understanding.grammar import BEAM
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.lattice import Lattice, lattice
+from bella_vista.local.understanding.lattice import lattice
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.outcome import Outcome, Situation, Which
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.phrases import ordinals, small_words
 from bella_vista.local.understanding.pointing import point
-from bella_vista.local.understanding.reading import Passed, Said, items
+from bella_vista.local.understanding.reading import Passed, items
 from bella_vista.local.understanding.rivals import (
     DOUBT,
     DOUBT_OF_NEW,
@@ -32,6 +33,7 @@ from bella_vista.local.understanding.rivals import (
     leaves_more,
     says_less,
 )
+from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.search import Search
 from bella_vista.local.understanding.settling import Settling
 from bella_vista.local.understanding.states import Reading

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bella_vista.local.understanding.edges import NO_EDGE, Edge
 from bella_vista.local.understanding.grammar import (
     AFTER_VERB,
     ALREADY,
@@ -38,7 +39,6 @@ from bella_vista.local.understanding.grammar import (
     WITHIN,
 )
 from bella_vista.local.understanding.index import Entity, Index
-from bella_vista.local.understanding.lattice import NO_EDGE, Edge
 from bella_vista.local.understanding.states import (
     ACTS,
     CHANGING,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.outcome import NOT_THERE, Outcome
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.targets import sized, targets
 
 

@@ -9,7 +9,7 @@ from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, OR, STO
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.outcome import LOOSE, NEW_THOUGH_THERE, Outcome
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.shares import _this_one, of_pieces, the_one
 from bella_vista.local.understanding.targets import counted_off, several, sized, targets
 from bella_vista.local.understanding.waiting import fill, left

@@ -12,7 +12,7 @@ from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.outcome import USUAL
 from bella_vista.local.understanding.parts import on_order
-from bella_vista.local.understanding.reading import Option, Said
+from bella_vista.local.understanding.said import Option, Said
 from bella_vista.local.understanding.tokens import number_at, tokenize
 from state.menu.words import stems
 

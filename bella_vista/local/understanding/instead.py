@@ -7,7 +7,7 @@ from bella_vista.local.understanding.combos import change_part
 from bella_vista.local.understanding.index import Entity
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import NEW_THOUGH_THERE, NOT_THERE, Outcome
-from bella_vista.local.understanding.reading import Option, Said
+from bella_vista.local.understanding.said import Option, Said
 from bella_vista.local.understanding.targets import targets
 
 

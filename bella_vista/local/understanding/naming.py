@@ -15,7 +15,7 @@ from bella_vista.local.understanding.outcome import (
     NOT_THERE,
     Outcome,
 )
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.shares import some_of
 from bella_vista.local.understanding.targets import sized
 from bella_vista.local.understanding.waiting import left, names_one

@@ -11,7 +11,7 @@ from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import LineSeen, Question
 from bella_vista.local.understanding.parts import on_order
-from bella_vista.local.understanding.reading import Option, Said
+from bella_vista.local.understanding.said import Option, Said
 from state.menu.english import EMPTY
 from state.menu.words import stems
 

@@ -7,10 +7,10 @@ search gets it as one more meaning of the words, beside all others.
 from collections.abc import Collection, Iterator, Sequence
 
 from bella_vista.local.english.talking import words_of
+from bella_vista.local.understanding.edges import Edge, Lattice
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.lattice import Edge, Lattice
 from bella_vista.local.understanding.outcome import USUAL
 from bella_vista.local.understanding.phrases import ordinals
 from bella_vista.local.understanding.states import CHANGING

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bella_vista.local.understanding.grammar import BUT
 from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.outcome import NOT_THERE, Outcome
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.targets import several, targets
 
 

@@ -9,7 +9,7 @@ from bella_vista.local.understanding.held import Held
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.meaning import Draft, Question
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.states import Reading
 
 DOUBT, DOUBT_OF_NEW = 0.3, 0.12

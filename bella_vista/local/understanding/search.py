@@ -8,6 +8,7 @@ from typing import Any
 
 from bella_vista.local.understanding.conditions import CONDITIONS
 from bella_vista.local.understanding.doing import Doing
+from bella_vista.local.understanding.edges import NO_EDGE, Lattice
 from bella_vista.local.understanding.grammar import (
     BEAM,
     FIRST,
@@ -19,7 +20,6 @@ from bella_vista.local.understanding.grammar import (
     rules,
 )
 from bella_vista.local.understanding.index import Index
-from bella_vista.local.understanding.lattice import NO_EDGE, Lattice
 from bella_vista.local.understanding.states import (
     ACTS,
     COST,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from bella_vista.local.understanding.grammar import AND, COMMA, ON
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import NO_EFFECT, Outcome
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.targets import sized, targets
 from state.menu.words import stems
 

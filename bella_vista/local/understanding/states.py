@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from bella_vista.local.english.talking import words_of
-from bella_vista.local.understanding.lattice import Edge
+from bella_vista.local.understanding.edges import Edge
 from state.menu.words import stem
 
 (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import NOT_THERE, OTHER, USUAL, Outcome
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 
 _EVERY = ("all", "whole", "neither")
 _TAKING = ("remove", "instead-of")

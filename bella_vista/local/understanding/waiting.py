@@ -5,7 +5,7 @@ from dataclasses import replace
 from bella_vista.local.understanding.grammar import AND
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.outcome import WHICH, Outcome, Which
-from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.targets import sized
 from state.menu import Combo
 from state.menu.words import stems

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 from bella_vista.local.understanding.held import Held, Line, has_less, number_in
 from bella_vista.local.understanding.index import Index
-from bella_vista.local.understanding.reading import Option, Said, told_of
+from bella_vista.local.understanding.reading import told_of
+from bella_vista.local.understanding.said import Option, Said
 from bella_vista.local.understanding.states import Step
 from bella_vista.local.understanding.tokens import Token
 from state.menu.words import stems
