@@ -97,7 +97,7 @@ def _of_kind(out: Outcome, words: str, one: Said) -> bool:
 def announced_before(out: Outcome, said: Said) -> bool:
     """Put what is named in the place of what was only announced."""
     base = out.announced[0] if out.announced else None
-    if base is None or not (out.mask(base) & said.mask or _of_kind(out, base.words, said)):
+    if base is None or not (out.matcher.mask(base) & said.mask or _of_kind(out, base.words, said)):
         out.announced = []
         return False
     item = out.make(said)

@@ -113,9 +113,11 @@ def _recap(out: Outcome, reading: Sequence[Said]) -> int:
 
 def _sums_up(out: Outcome, said: Said) -> bool:
     """Let there be so many in all of what is there, after a change of it."""
-    found = out.named(said.mask, out.things) if said.head is not None and not said.verb else []
+    found = (
+        out.matcher.named(said.mask, out.things) if said.head is not None and not said.verb else []
+    )
     if said.described:
-        found = out.made_with(found, said.options)
+        found = out.matcher.made_with(found, said.options)
     if not found or said.number is None:
         return False
     if len(found) == 1:
@@ -165,8 +167,8 @@ def _comes_beside(out: Outcome, before: Said, said: Said) -> None:
     options = (before.become or before).options
     if not (said.instead and said.head and options and all(one.no for one in options)):
         return
-    kind = out.section(out.make(said))
-    if not any(out.section(item) == kind for item in out.there):
+    kind = out.matcher.section(out.make(said))
+    if not any(out.matcher.section(item) == kind for item in out.there):
         said.instead = False
 
 
@@ -186,13 +188,13 @@ def _means_part(out: Outcome, before: Said, said: Said) -> None:
     parts = [part for item in out.there for part in item.parts]
     points = said.ref in ("it", "them") and said.head is None and not said.lines
     turns = points and said.verb in ("change", "swap") and said.become is not None
-    elsewhere = not before.within and out.named(before.mask, out.things)
+    elsewhere = not before.within and out.matcher.named(before.mask, out.things)
     if not turns or not _only_named(out, before, first=True) or elsewhere:
         return
-    found = out.named(before.mask, parts)
+    found = out.matcher.named(before.mask, parts)
     if len(found) == 1:
         said.ref, said.head, said.definite = "", before.head, True
-        said.mask, said.words, said.within = out.mask(found[0]), before.words, before.within
+        said.mask, said.words, said.within = out.matcher.mask(found[0]), before.words, before.within
         said.lines_within = before.lines_within
         before.head, before.definite = None, False
 
@@ -223,9 +225,9 @@ def _narrow(before: Said, said: Said) -> None:
 
 def _lacks(out: Outcome, said: Said, become: Said) -> bool:
     """Whether what is to be left off is in all that is named."""
-    found = out.named(said.mask, out.lines) if said.head is not None else []
+    found = out.matcher.named(said.mask, out.lines) if said.head is not None else []
     left_off = bool(become.options) and all(one.no for one in become.options)
-    return left_off and bool(found) and all(out.able(one, become) for one in found)
+    return left_off and bool(found) and all(out.matcher.able(one, become) for one in found)
 
 
 def _only_named(out: Outcome, said: Said, *, first: bool = False) -> bool:
@@ -244,7 +246,7 @@ def _on(out: Outcome, said: Said) -> bool:
     if said.head is None or not definite or said.number is not None:
         return False
     parts = [part for item in out.lines for part in item.parts]
-    return bool(out.named(said.mask, [*out.lines, *parts]))
+    return bool(out.matcher.named(said.mask, [*out.lines, *parts]))
 
 
 def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
@@ -315,8 +317,8 @@ def _is_somebodys(out: Outcome, said: Said) -> bool:
         return False
     if words_of("whose").isdisjoint(out.told(range(out.length)).split()):
         return False
-    able = [item for item in out.there if out.able(item, about)]
-    same = [item for item in able if out.section(item) == out.section(able[0])]
+    able = [item for item in out.there if out.matcher.able(item, about)]
+    same = [item for item in able if out.matcher.section(item) == out.matcher.section(able[0])]
     return len(same) > 1 and same == able and out.ask_which(replace(said, become=about), able)
 
 
@@ -331,7 +333,7 @@ def _told_by_choice(out: Outcome, said: Said) -> bool:
     elif said.on or first.no or first.amount or first.half:
         return False
     else:
-        having = out.made_with(out.there, [first]) if said.size or said.options[1:] else []
+        having = out.matcher.made_with(out.there, [first]) if said.size or said.options[1:] else []
     return len(having) == 1 and the_one(out, replace(said, article=False))
 
 
@@ -340,7 +342,7 @@ def _of_having(out: Outcome, said: Said) -> Said:
     told = [
         at + 1
         for at in range(len(said.options))
-        if out.made_with(out.things, said.options[: at + 1])
+        if out.matcher.made_with(out.things, said.options[: at + 1])
     ]
     rest = said.options[told[-1] :] if told else []
     become = Said(place=said.place, options=rest, size=said.size, notes=said.notes)
@@ -357,13 +359,17 @@ def _of_copy(out: Outcome, said: Said) -> bool:
     copy = out.items[-1] if out.items and out.items[-1].copied else None
     begins = said.joint != STOP and said.verb in ("", "add") and not said.number
     if copy is not None and begins and said.joint in (BUT, WITH) and not (said.become or said.more):
-        other = said.head is not None and not out.named(said.mask, [copy])
-        if other and out.section(made := out.make(said)) == out.section(copy) and made.name:
+        other = said.head is not None and not out.matcher.named(said.mask, [copy])
+        if (
+            other
+            and out.matcher.section(made := out.make(said)) == out.matcher.section(copy)
+            and made.name
+        ):
             out.give_place(copy, made)  # "the same but tuna, and on rye"
             return True
     if copy is None or not (begins and said.head and said.definite and said.described):
         return False
-    if said.become or not out.named(said.mask, [copy]):
+    if said.become or not out.matcher.named(said.mask, [copy]):
         return False
     out.change(copy, replace(said, head=None))
     return True
@@ -374,7 +380,7 @@ def _comes_for_removed(become: Said | None, out: Outcome) -> TypeGuard[Said]:
     gone = out.removed
     if become is None or become.head is None or gone is None or gone.line is None:
         return False
-    there = not become.count and out.named(become.mask, out.there)
+    there = not become.count and out.matcher.named(become.mask, out.there)
     return 0 < gone.gone < (gone.quantity or 1) or bool(there)
 
 
@@ -391,14 +397,14 @@ def _count_option(out: Outcome, said: Said) -> None:
     counted = out.last if out.last in (*out.touched[-1:], *out.items[-1:]) else None
     words = out.told(range(said.place, min(said.told, default=said.place))).split()
     if said.ref == "one" and said.joint in (AND, COMMA) and not (said.definite or said.ordinal):
-        if option is not None and counted and option.entity.tallied & out.mask(counted):
+        if option is not None and counted and option.entity.tallied & out.matcher.mask(counted):
             if "with" not in words:
                 said.ref, said.article = "", False  # "two ranch and one blue cheese"
     alone = said.head is None and not said.ref and said.become is None and not said.partial
     if option is None or said.count is None or not alone or option.no or option.count != 1:
         return
     last = out.last
-    if last is not None and option.entity.tallied & out.mask(last):
+    if last is not None and option.entity.tallied & out.matcher.mask(last):
         if "with" not in words:
             option.count, said.count = said.count, None
 
@@ -436,13 +442,13 @@ def _keeps(out: Outcome, said: Said) -> bool:
     if said.size is not None and said.head is None and not said.ref:
         return _keeps_size(out, said.size.words)
     if said.head is not None:
-        found = out.of_lines(said) or out.named(said.mask, things)
+        found = out.of_lines(said) or out.matcher.named(said.mask, things)
     elif said.ref:
         found = out.things
     else:
-        found = out.made_with(out.things, said.options) if said.options else []
+        found = out.matcher.made_with(out.things, said.options) if said.options else []
     if said.described:
-        found = out.made_with(found, said.options)
+        found = out.matcher.made_with(found, said.options)
     if found:
         found[-1].gone = 0  # "scratch the tiramisu, no wait, keep the tiramisu"
         out.spoken = found[-1]

@@ -33,7 +33,7 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.penalty += NO_EFFECT  # "swap the ham in the panino": and for what?
     within = said.verb == "swap" and said.options and said.head is None
     if out.waiting and said.ref == "it" and become is not said and not out.items:
-        named = become.head is None or out.named(become.mask, out.waiting[:1])
+        named = become.head is None or out.matcher.named(become.mask, out.waiting[:1])
         if named and of_asked(out, replace(become, head=None)):
             return  # "make it two", of what was asked about
     if become is not said and become.lines and not within:
@@ -67,10 +67,12 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if said.on and said.ref == "it" and said.size is not None and become.size is None:
         become.size, said.size = said.size, None  # "large, and no banana in it"
     points = become.head is not None and said.ref == "it" and become is not said
-    there = out.named(become.mask, out.things) if points else []  # "make it three tiramisus"
+    there = (
+        out.matcher.named(become.mask, out.things) if points else []
+    )  # "make it three tiramisus"
     found = targets(out, said)
     if said.ref == "it" and become is not said and become.count and not become.size:
-        made = out.made_with(there or out.there, become.options) if become.options else []
+        made = out.matcher.made_with(there or out.there, become.options) if become.options else []
         gone = out.removed if out.removed is not None and made else None
         if len(made) == 1 and (out.spoken is None if gone is None else made[0].names == gone.names):
             there = found = made  # "and make it 3 chicken"
@@ -80,7 +82,7 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if points:
         found = found if not there or any(item in there for item in found) else there[-1:]
         if following and following[0].verb == "instead-of" and following[0].head is not None:
-            found = out.named(following[0].mask, out.things)[-1:] or found
+            found = out.matcher.named(following[0].mask, out.things)[-1:] or found
     if become is said and not said.described and said.count is None and not said.twice:
         out.penalty += NO_EFFECT
         return
@@ -100,12 +102,12 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if said.on and said.count is not None and not said.partial:
         _counted(out, said, become, found)
     turns = become is not said and become.head is not None and become.number is None
-    if turns and out.named(become.mask, out.there):
+    if turns and out.matcher.named(become.mask, out.there):
         out.penalty += NEW_THOUGH_THERE  # "make the fries large and the shake chocolate"
     note_both(out, said, found)
     if become is said and several(said, found):
         for told in range(len(said.options) - 1, 0, -1):  # "the mango one be matcha instead"
-            made = out.described(found, said.options[:told])
+            made = out.matcher.described(found, said.options[:told])
             if len(made) == 1:
                 found, become = made, replace(said, head=None, options=said.options[told:])
                 break
@@ -117,7 +119,7 @@ def _on_the_sized(out: Outcome, said: Said, become: Said) -> bool:
     if said.size is None or become.size is not None or not said.definite:
         return False
     found = sized(out, out.things, said.size.words)
-    found = [item for item in found if out.able(item, become)] or found
+    found = [item for item in found if out.matcher.able(item, become)] or found
     if len(found) > 1:
         return out.ask_which(said, found)
     out.change_each(become, found)
@@ -127,7 +129,7 @@ def _on_the_sized(out: Outcome, said: Said, become: Said) -> bool:
 def _counted(out: Outcome, said: Said, become: Said, found: Sequence[Item]) -> None:
     """Take "two sugars in the coffee" for two sugars, not for two coffees."""
     option = become.options[0] if become.options else None
-    mask = out.mask(found[0])
+    mask = out.matcher.mask(found[0])
     if option is not None and option.count == 1 and option.entity.tallied & mask:
         option.count, said.count = said.count or 1, None
         become.instead = become.instead or said.instead
@@ -141,8 +143,8 @@ def note_both(out: Outcome, said: Said, found: Sequence[Item]) -> None:
 
 def of_waiting(out: Outcome, said: Said, become: Said) -> bool:
     """Give something to one of the things that wait, where it is named: "tahini in the falafel"."""
-    found = out.named(said.mask, out.waiting) if said.head is not None else []
-    if len(found) != 1 or become.head is not None or not out.able(found[0], become):
+    found = out.matcher.named(said.mask, out.waiting) if said.head is not None else []
+    if len(found) != 1 or become.head is not None or not out.matcher.able(found[0], become):
         return False
     out.give(found[0], become)
     out.settle(found[0])
@@ -163,8 +165,8 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
         if one or (become is not said and said.article and not several_named):
             count = 1
     if said.ref in ("all", "whole", "having") and said.head is None:
-        able = [item for item in found if out.able(item, become)]
-        able = able or [item for item in out.things if out.able(item, become)]
+        able = [item for item in found if out.matcher.able(item, become)]
+        able = able or [item for item in out.things if out.matcher.able(item, become)]
         if not able and all(one.no for one in become.options) and become.options:
             out.not_found(replace(become, words=become.options[0].entity.words))
             return  # "no olives on anything", and there are none
@@ -174,14 +176,14 @@ def _change_these(out: Outcome, said: Said, become: Said, found: list[Item]) -> 
             out.take_off(item, None)
         found = found[:1]
     if become.head is not None and said.head is None and len(found) > 1:
-        kinds = {out.section(item) for item in found}
-        if out.section(out.make(become)) not in kinds:
+        kinds = {out.matcher.section(item) for item in found}
+        if out.matcher.section(out.make(become)) not in kinds:
             out.penalty += NEW_THOUGH_THERE  # "make both oat": no two dishes become an oatmeal
     if said.instead and said.on and become.options:
         out.leaves_other(become.options, found)  # "put the egg on the melt instead"
     if said.ref == "them" and said.head is None:
         found = [
-            item for item in found if out.able(item, become)
+            item for item in found if out.matcher.able(item, become)
         ] or found  # the wings, not the pizza
     wanted = [option.entity.words for option in become.options]
     if wanted and (said.instead or (said.verb == "change" and not said.on)):
@@ -210,7 +212,7 @@ def _is_so(item: Item, become: Said) -> bool:
 def _nothing_to_change(out: Outcome, said: Said, become: Said) -> None:
     """Take a change of what is not there for an order, or say that it is not there."""
     if said.on and said.definite and said.mask & (said.mask - 1):
-        able = [item for item in out.things if out.able(item, become)]
+        able = [item for item in out.things if out.matcher.able(item, become)]
         if len(able) == 1 and become.options:
             out.penalty += NEW_THOUGH_THERE / 2
             out.change(able[0], become)  # "ketchup on the sandwich": it is called otherwise
@@ -238,13 +240,15 @@ def _swap_option(out: Outcome, said: Said, become: Said) -> None:
     old = said.options[0].entity
     things = [*reversed(out.items), *reversed(out.there)]
     told = become.options[0].entity.words if become.options and old.kind != "group" else ""
-    straight = any(out.has(i, old.words) and not out.has(i, told) for i in things if told)
+    straight = any(
+        out.matcher.has(i, old.words) and not out.matcher.has(i, told) for i in things if told
+    )
     for item in things if told and not straight else ():
-        if out.has(item, told) and not out.has(item, old.words):
+        if out.matcher.has(item, told) and not out.matcher.has(item, old.words):
             said, become = become, said  # "sub ranch for the mayo"
             old = said.options[0].entity
             break
-    if told and not any(out.has(item, old.words) for item in things):
+    if told and not any(out.matcher.has(item, old.words) for item in things):
         before = out.told(range(max(0, said.place - 2), said.place)).split()
         single = (out.kitchen.made(i.name, w) for i in things for w in (old.words, told))
         if all(len(made or ()) == 1 for made in single) and not words_of("substitutes").isdisjoint(
@@ -252,24 +256,24 @@ def _swap_option(out: Outcome, said: Said, become: Said) -> None:
         ):  # "sub oat milk for the whole milk"
             become = replace(become, options=[*said.options, *become.options[1:]])
     if become.head is not None:  # "change the bun to brioche on the cheeseburger"
-        things = out.named(become.mask, things)
+        things = out.matcher.named(become.mask, things)
         become = replace(become, head=None)
     elif said.head is not None:  # "change the pork in the ramen to tofu"
-        things = out.named(said.mask, things)
+        things = out.matcher.named(said.mask, things)
     if said.size is not None:
         things = sized(out, things, said.size.words) or things
-    having = [i for i in things if old.kind != "group" and out.has(i, old.words)]
-    having = [i for i in having if out.able(i, become)] or having
-    having = having or [i for i in things if out.able(i, become)]
+    having = [i for i in things if old.kind != "group" and out.matcher.has(i, old.words)]
+    having = [i for i in having if out.matcher.able(i, become)] or having
+    having = having or [i for i in things if out.matcher.able(i, become)]
     if not having or not become.options:
         out.penalty += NOT_THERE
         out.not_found(said)
         return
     item = having[0]
     if old.kind == "group":
-        out.of_same_group(item, become.options)  # "change the side to rice"
+        out.writer.of_same_group(item, become.options)  # "change the side to rice"
     for option in become.options:
-        option.half = option.half or out.half_with(item, old.words)
-    out.give_way(item, [Option(old)], [option.words for option in become.options])
+        option.half = option.half or out.writer.half_with(item, old.words)
+    out.writer.give_way(item, [Option(old)], [option.words for option in become.options])
     out.give(item, become)
     out.touch(item)

@@ -30,21 +30,21 @@ def put_together(outcome: Outcome) -> None:
 def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = None) -> bool:
     """Change a part of a combo: "make the coke large", "a lemonade instead of the coke"."""
     things = [*outcome.waiting, *outcome.things]
-    things = outcome.named(said.within, things) if said.within else things
+    things = outcome.matcher.named(said.within, things) if said.within else things
     if said.lines_within:
         things = [one for one in things if one.line and one.line.id in said.lines_within]
     for item in reversed(things):
-        parts = outcome.named(said.mask, item.parts)
+        parts = outcome.matcher.named(said.mask, item.parts)
         if not parts:
             continue
         part = parts[-1]
-        if become.head is not None and not outcome.named(become.mask, [part]):
+        if become.head is not None and not outcome.matcher.named(become.mask, [part]):
             fresh = made if made is not None else outcome.make(become)
             _narrow(outcome, item, part, fresh)
             if not _fits_instead(outcome, item, part, fresh):
                 return False
             size = fresh.size
-            outcome.keep_choices(part, fresh)
+            outcome.writer.keep_choices(part, fresh)
             fresh.size = size  # a combo comes in its own sizes
             item.parts[item.parts.index(part)] = fresh
         else:

@@ -28,8 +28,8 @@ def says_whole_order(outcome: Outcome, reading: Sequence[Said]) -> bool:
     made = [outcome.make(said) for said in named]
     if not all(item.name for item in made):
         return False  # it is not known yet what comes
-    kinds = {outcome.section(item) for item in made}
-    if any(outcome.section(item) not in kinds for item in outcome.there):
+    kinds = {outcome.matcher.section(item) for item in made}
+    if any(outcome.matcher.section(item) not in kinds for item in outcome.there):
         return False  # something is left that nothing takes the place of
     held = sum(item.quantity or 1 for item in outcome.there)
     return sum(said.number or 1 for said in named) >= held
@@ -127,7 +127,7 @@ def bring_back(outcome: Outcome, said: Said, before: Sequence[Item] | None) -> b
     """Put a line back that was taken off: "put the cola back"."""
     there = {line.line.id for line in outcome.there if line.line is not None}
     gone = [old for old in before or () if old.line is not None and old.line.id not in there]
-    found = outcome.named(said.mask, gone)
+    found = outcome.matcher.named(said.mask, gone)
     if not found or said.described:
         return False
     fresh = found[-1].copy(said.count or found[-1].quantity or 1)

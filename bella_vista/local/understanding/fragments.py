@@ -27,7 +27,9 @@ def pointed(out: Outcome, said: Said) -> None:
     source = last.source if last is not None else None
     topic = out.asked_about() if said.ref == "it" and said.size and not out.waiting else None
     new = [item for item in out.items if item not in out.excepted]
-    made = out.made_with(out.there, said.options) if said.exact and said.ref == "one" else []
+    made = (
+        out.matcher.made_with(out.there, said.options) if said.exact and said.ref == "one" else []
+    )
     if said.ref in ("same", "again"):
         again(out, said)
     elif made and sum(item.quantity or 1 for item in made) == (said.count or 1):
@@ -53,7 +55,7 @@ def pointed(out: Outcome, said: Said) -> None:
     elif said.ref == "other" and last is not None and said.described:
         out.split(last, said, None)
     elif said.ref == "all" and said.described and new:
-        for item in [item for item in new if out.able(item, said)] or new:
+        for item in [item for item in new if out.matcher.able(item, said)] or new:
             out.change(item, said)
     elif said.ref == "all" and said.described and out.waiting:
         for item in out.waiting:
@@ -70,11 +72,11 @@ def pointed(out: Outcome, said: Said) -> None:
 def _plain_beside(out: Outcome, said: Said, last: Item) -> bool:
     """Order one that is plain beside what was just ordered: "two lattes with oat milk and a plain one"."""
     said = replace(said, options=[*said.options])
-    out.make_plain(last, said)
+    out.matcher.make_plain(last, said)
     apart = said.definite or said.ordinal or said.correct or said.partial
     if not said.plain or said.options or apart:
         return False
-    other = out.plain_kin(last)
+    other = out.matcher.plain_kin(last)
     if out.announced or (other is None and (said.joint != AND or not last.changes)):
         return False
     names = last.names if other is None else (other,)
@@ -88,7 +90,7 @@ def _tells_size(out: Outcome, said: Said, last: Item) -> bool:
     """Whether the size of what was ordered just before is told: "a house salad, the large one"."""
     if said.size is None or said.more or said.besides or said.count not in (None, 1):
         return False
-    sized = bool(out.mask(last) & said.size.mask)
+    sized = bool(out.matcher.mask(last) & said.size.mask)
     return sized and last.size is None and last.quantity in (None, 1) and said.joint != AND
 
 
@@ -101,7 +103,7 @@ def _change_pointed(out: Outcome, said: Said) -> None:
         if out.ask_which(said, found):
             return
     if said.ref in ("it", "them", "all", "whole") and said.count is None:
-        found = [item for item in found if out.able(item, said)] or found
+        found = [item for item in found if out.matcher.able(item, said)] or found
     out.change_each(replace(said, head=None), found, said.count if said.partial else None)
 
 
@@ -131,7 +133,7 @@ def again(out: Outcome, said: Said) -> None:
         # "One of the wraps as a bowl and another one without beans": one of those that are there.
         out.change_each(replace(said, head=None, more=False), [source], said.count or 1)
         return
-    able = [item for item in out.things if out.able(item, said)]
+    able = [item for item in out.things if out.matcher.able(item, said)]
     if said.ordinal is not None and said.more and (counted := counted_off(said, out.there)):
         last = counted[0]  # "same as the first one but large"
         said = replace(said, ordinal=None)
@@ -172,7 +174,7 @@ def fragment(out: Outcome, said: Said) -> None:
         base = out.announced[0]
         fresh = base.copy(said.count or 1)
         fresh.spoken = said.place
-        names = out.index.names(out.narrowed(out.mask(base), said))
+        names = out.index.names(out.narrowed(out.matcher.mask(base), said))
         called, said = out.called_by_option(base.names, said)
         fresh.names = called if len(called) < len(base.names) else names
         out.give(fresh, said)
@@ -182,7 +184,7 @@ def fragment(out: Outcome, said: Said) -> None:
         return
     # "A chicken korma, lamb bhuna": not lamb on the korma.
     strange = bool(said.unknown) and not (said.ref or said.correct)
-    if item is not None and strange and out.clash(item, said) and _headless(out, said):
+    if item is not None and strange and out.writer.clash(item, said) and _headless(out, said):
         return
     piece = item is not None and item.source is not None and item.source.line is not None
     if (
@@ -206,8 +208,16 @@ def _one_each(out: Outcome, said: Said) -> bool:
     if named or said.count is None or said.count < 2:
         return False
     option = said.options[0]
-    able = [item for item in out.items if out.able(item, said) and not out.clash(item, said)]
-    told = option.no or option.half or any(option.entity.tallied & out.mask(one) for one in able)
+    able = [
+        item
+        for item in out.items
+        if out.matcher.able(item, said) and not out.writer.clash(item, said)
+    ]
+    told = (
+        option.no
+        or option.half
+        or any(option.entity.tallied & out.matcher.mask(one) for one in able)
+    )
     if told or len(able) != said.count or any(one.quantity != 1 or one.splits for one in able):
         return False
     for item in able:
@@ -219,7 +229,7 @@ def _of_its_kind(out: Outcome, said: Said) -> bool:
     """Make a thing on the order another of its kind: "no, i want the mango one"."""
     if not (said.correct or said.instead or (said.ref == "one" and said.definite)):
         return False
-    turned = [(item, kin) for item in out.there if (kin := out.kin(item, said)) is not None]
+    turned = [(item, kin) for item in out.there if (kin := out.matcher.kin(item, said)) is not None]
     if len(turned) == 1:
         out.replace(*turned[0])
     elif said.correct and out.there:
@@ -231,7 +241,7 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     """Give something to the thing that was ordered just before in the same line."""
     if of_pieces(out, item, said):
         return True
-    out.make_plain(item, said)
+    out.matcher.make_plain(item, said)
     if tell_part(out, item, said):
         return True
     counted, said = said.count is not None, out.in_pieces(item, said)
@@ -280,16 +290,16 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         return True
     if number is None and item.splits and said.options and left(item) > 0:
         number = 1
-    clash_of_choices = out.clash(item, said)
+    clash_of_choices = out.writer.clash(item, said)
     beside = said.joint == AND or _counts_others(out, said)
     one_more = (clash or clash_of_choices) and beside and not item.splits
     if number is not None and (several or item.splits) and number <= left(item) and not one_more:
-        is_change = out.able(item, said) or _is_told_with(out, said)
+        is_change = out.matcher.able(item, said) or _is_told_with(out, said)
         if is_change:
             out.split(item, said, number)
         return is_change
-    if not out.able(item, said):
-        earlier = [one for one in out.items[:-1] if out.able(one, said)]
+    if not out.matcher.able(item, said):
+        earlier = [one for one in out.items[:-1] if out.matcher.able(one, said)]
         if earlier and tell_part(out, earlier[-1], said):
             return True
         if earlier and said.ref != "one" and number is None:
@@ -320,7 +330,7 @@ def _more_of_a_share(out: Outcome, item: Item, said: Said) -> bool:
         return False
     probe = Item(words=item.words, names=item.names, changes=[*share.changes])
     another = any(out.kitchen.must_choose(item.name, one.words) for one in said.options)
-    if another or out.clash(probe, said) or not out.able(probe, said):
+    if another or out.writer.clash(probe, said) or not out.matcher.able(probe, said):
         return False
     out.give(probe, said)
     share.changes = probe.changes
@@ -350,7 +360,7 @@ def _on_order(out: Outcome, said: Said) -> bool:
         out.touch(item)
         return True
     last = out.last
-    so_made = out.made_with(there, said.options) if said.options and said.count else []
+    so_made = out.matcher.made_with(there, said.options) if said.options and said.count else []
     if len(so_made) == 1 and (said.correct or said.instead) and not (said.ref or said.size):
         out.count(so_made[0], said.count or 1)  # "sorry, three carnitas"
         out.touch(so_made[0])
@@ -362,21 +372,21 @@ def _on_order(out: Outcome, said: Said) -> bool:
             return True
     number = 1 if said.count is None and said.ref == "one" else said.count
     source = out.spoken.source if out.spoken is not None else None
-    able = [item for item in there if out.able(item, said)]
+    able = [item for item in there if out.matcher.able(item, said)]
     if not able and (wanted := [option for option in said.options if not option.no]):
         # "Mango, seaweed, no onions", of a bowl that has none anyway.
         without = replace(said, options=wanted)
-        if able := [item for item in there if out.able(item, without)]:
+        if able := [item for item in there if out.matcher.able(item, without)]:
             said = without
     if number is not None and source in able and source is not None:
         able = [source]
     if not able:
-        if source is None or out.spoken is None or not out.able(out.spoken, said):
+        if source is None or out.spoken is None or not out.matcher.able(out.spoken, said):
             return False
         out.change(out.spoken, said)
         return True
     item = last if last is not None and last in able else able[-1]
-    counted = any(option.entity.tallied & out.mask(item) for option in said.options)
+    counted = any(option.entity.tallied & out.matcher.mask(item) for option in said.options)
     if said.exact and counted and number == 1 and said.ref in ("", "one"):
         number = None  # "only one pump of vanilla"
     if number is not None and (said.correct or said.exact) and (item.quantity or 1) <= number:
@@ -394,7 +404,12 @@ def _on_order(out: Outcome, said: Said) -> bool:
         out.penalty += NEW_THOUGH_THERE if said.definite else 0.0
         out.order(said, item.words, item.names, number or 1)
         return True
-    if number is not None and said.exact and not said.size and out.described([item], said.options):
+    if (
+        number is not None
+        and said.exact
+        and not said.size
+        and out.matcher.described([item], said.options)
+    ):
         out.count(item, number)  # "just the one keema naan"
         out.touch(item)
         return True

@@ -9,8 +9,8 @@ from typing import Any
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.matching import USUAL
 from bella_vista.local.understanding.meaning import Draft, Question
-from bella_vista.local.understanding.outcome import USUAL
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.said import Option, Said
 from bella_vista.local.understanding.tokens import number_at, tokenize

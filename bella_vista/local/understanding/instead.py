@@ -15,9 +15,13 @@ def moved_from(out: Outcome, said: Said) -> bool:
     """Take off a thing what was just put on another: "the cheese on the chicken, not the beef one"."""
     put = [one for one in out.put if not one.no]
     named = out.of_lines(said) if said.lines else targets(out, said) if said.head else []
-    had = [item for item in out.made_with(named, put) if item is not out.spoken] if put else []
+    had = (
+        [item for item in out.matcher.made_with(named, put) if item is not out.spoken]
+        if put
+        else []
+    )
     for item in had:
-        out.give_way(item, put)
+        out.writer.give_way(item, put)
         out.touch(item)
     return bool(had)
 
@@ -42,17 +46,21 @@ def instead_of(out: Outcome, said: Said) -> None:
         item = out.last
         words = [one.entity.words for one in said.options]
         if item in out.items and not any(out.kitchen.answers(item.name, one) for one in words):
-            had = [other for other in out.items if all(out.has(other, one) for one in words)]
+            had = [
+                other for other in out.items if all(out.matcher.has(other, one) for one in words)
+            ]
             item = had[-1] if had else item  # "a hot dog with slaw instead of relish"
         if item is not None:
             if item in out.items and not item.counted:
-                same = out.made_with(out.named(out.mask(item), out.there), said.options)
+                same = out.matcher.made_with(
+                    out.matcher.named(out.matcher.mask(item), out.there), said.options
+                )
                 if same:  # "kimbap beef, not tofu"
                     out.items.remove(item)
                     same[-1].size = item.size or same[-1].size
                     same[-1].changes += item.changes
                     item = same[-1]
-            if not out.give_way(item, said.options):  # "ranch instead of blue cheese"
+            if not out.writer.give_way(item, said.options):  # "ranch instead of blue cheese"
                 out.penalty += NOT_THERE
             out.touch(item)
             return
@@ -60,8 +68,8 @@ def instead_of(out: Outcome, said: Said) -> None:
         return
     spoken = out.spoken
     if said.ref == "one" and said.head is None and spoken in out.touched and spoken is not None:
-        if said.options and out.made_with([spoken], said.options):
-            out.give_way(spoken, said.options)  # "gorgonzola on it, not the lemon one"
+        if said.options and out.matcher.made_with([spoken], said.options):
+            out.writer.give_way(spoken, said.options)  # "gorgonzola on it, not the lemon one"
             return
     found = targets(out, said) if said.head is not None or said.ref else []
     if found:
@@ -79,7 +87,7 @@ def instead_of(out: Outcome, said: Said) -> None:
         return
     if said.head is not None and out.items:
         new = out.items[-1]
-        become = Said(head=said.head, mask=out.mask(new), words=new.words)
+        become = Said(head=said.head, mask=out.matcher.mask(new), words=new.words)
         if change_part(out, said, become, new):
             out.items.remove(new)
             return
@@ -97,8 +105,8 @@ def _gone_from_a_piece(out: Outcome, said: Said) -> bool:
     """Whether some of a line has it no more: "one of the meals with a veggie roll, not the pork one"."""
     pieces = ((item, item.source) for item in out.items if item.source is not None)
     return any(
-        out.made_with([was, *was.parts], said.options)
-        and not out.made_with([item, *item.parts], said.options)
+        out.matcher.made_with([was, *was.parts], said.options)
+        and not out.matcher.made_with([item, *item.parts], said.options)
         for item, was in pieces
     )
 
@@ -116,7 +124,7 @@ def _in_place_of_a_choice(out: Outcome, said: Said) -> bool:
             for one in old
         ):
             out.items.remove(fresh)
-            out.give_way(item, [Option(Entity("option", said.words))], [fresh.words])
+            out.writer.give_way(item, [Option(Entity("option", said.words))], [fresh.words])
             out.give(item, Said(options=[Option(Entity("option", fresh.words))]))
             out.touch(item)
             return True
@@ -130,7 +138,9 @@ def in_place_of_another(out: Outcome, said: Said) -> None:
     several = out.gives_way is not None and out.several_give_way
     out.gives_way = out.removed = None
     if old is None and said.instead:
-        same = [one for one in out.there if out.section(one) == out.section(item) != ""]
+        same = [
+            one for one in out.there if out.matcher.section(one) == out.matcher.section(item) != ""
+        ]
         if not same and _in_place_of_a_part(out, item):
             return
         if not same and any(out.kitchen.made(one.name, said.words) for one in out.there):
@@ -139,7 +149,9 @@ def in_place_of_another(out: Outcome, said: Said) -> None:
             if out.ask_which(replace(said, become=said, head=None), out.there):
                 return
         old = next(iter((same or out.there or out.items)[-1:]), None)
-    named = said.described and out.named(out.mask(item) or said.mask, [old] if old else [])
+    named = said.described and out.matcher.named(
+        out.matcher.mask(item) or said.mask, [old] if old else []
+    )
     if old is not None and 0 < old.gone < (old.quantity or 1) and not named:
         if said.number is None:
             item.quantity = old.gone
@@ -158,7 +170,9 @@ def in_place_of_another(out: Outcome, said: Said) -> None:
 def _in_place_of_a_part(out: Outcome, item: Item) -> bool:
     """Put what comes instead in the place of what is like it in a combo: "a latte instead"."""
     for combo in reversed(out.there):
-        alike = [part for part in combo.parts if out.section(part) == out.section(item)]
+        alike = [
+            part for part in combo.parts if out.matcher.section(part) == out.matcher.section(item)
+        ]
         if alike and out.takes_part(combo, item):
             return True
     return False

@@ -39,12 +39,12 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         return
     if following and following[0].verb == "instead-of" and following[0].head is not None:
         said.instead = False  # what gives way is named
-    there = out.of_lines(said) or out.named(said.mask, out.there)
+    there = out.of_lines(said) or out.matcher.named(said.mask, out.there)
     if said.kept and there and not said.described and said.count is None:
         out.spoken = there[-1]
         return
     if said.ref == "all" and said.described:  # "both pizzas without onions"
-        if found := out.named(said.mask, out.things):
+        if found := out.matcher.named(said.mask, out.things):
             note_both(out, said, found)
             out.change_each(replace(said, head=None, count=None), found)
             return
@@ -52,15 +52,21 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
             return
         out.penalty += NOT_THERE
     definite = said.described and said.definite and said.count is None
-    if definite and not out.named(said.mask, out.things):
+    if definite and not out.matcher.named(said.mask, out.things):
         if change_part(out, said, replace(said, head=None)):
             return
-    fresh = out.named(said.mask, out.items) if definite and not (there or said.article) else []
-    if len(fresh) == 1 and said.joint in (ON, COMMA, STOP) and out.able(fresh[0], said):
+    fresh = (
+        out.matcher.named(said.mask, out.items) if definite and not (there or said.article) else []
+    )
+    if len(fresh) == 1 and said.joint in (ON, COMMA, STOP) and out.matcher.able(fresh[0], said):
         out.change(fresh[0], replace(said, head=None))  # "and for the pepperoni half mushrooms"
         return
     said.copies = said.copies or said.ref == "same"
-    if said.replaced and said.number is None and (old := out.made_with(there, said.replaced)):
+    if (
+        said.replaced
+        and said.number is None
+        and (old := out.matcher.made_with(there, said.replaced))
+    ):
         if said.more or said.copies:
             out.repeat(old[-1], said)  # "another balti with paneer instead of vegetables"
         else:
@@ -109,7 +115,7 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     elif said.correct and said.meant and out.there and not (there or _names_old(out, next_one)):
         dishes = [out.kitchen.dish(name) for name in out.index.names(said.mask)]
         kinds = {dish.section for dish in dishes if dish is not None}
-        alike = [item for item in out.there if out.section(item) in kinds]
+        alike = [item for item in out.there if out.matcher.section(item) in kinds]
         out.replace((alike or out.there)[-1], said)
     elif out.situation.reviewed and said.correct and not there and _replaces(out, said):
         pass
@@ -150,7 +156,7 @@ def _or_the_last(out: Outcome, said: Said) -> bool:
 
 def _within(out: Outcome, said: Said) -> bool:
     """Put a dish into a combo on the order: "i want the spicy one in my combo"."""
-    combos = out.named(said.within, out.things)
+    combos = out.matcher.named(said.within, out.things)
     if not combos:
         out.penalty += NOT_THERE
     if not combos or change_part(out, said, replace(said, head=None)):
@@ -177,18 +183,18 @@ def _speaks_of(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
         return False
     after = following[0] if following else said
     told = (after.become or after).head is None  # it is said next how it is to be
-    named = (out.of_lines(said) if told else []) or out.named(said.mask, out.things)
+    named = (out.of_lines(said) if told else []) or out.matcher.named(said.mask, out.things)
     if said.described:
-        made = out.made_with(named, said.options) if said.options and not said.size else []
+        made = out.matcher.made_with(named, said.options) if said.options and not said.size else []
         if len(made) == 1 < len(named) and following and not (said.verb or said.instead):
             out.spoken = made[0]  # "the coke without ice is mine, make it a large"
             return True
         return False
     found = [item for item in named if said.count in (None, item.quantity)]
     if said.count is None and not said.verb:
-        if any(out.named(said.mask, item.parts) for item in out.items):
+        if any(out.matcher.named(said.mask, item.parts) for item in out.items):
             return True  # "no ice in the sprite" of a combo
-    waits = out.named(said.mask, out.waiting)
+    waits = out.matcher.named(said.mask, out.waiting)
     if waits and said.count is None:
         out.spoken = waits[0]
         out.penalty += NEW_THOUGH_THERE
@@ -222,7 +228,7 @@ def _of_those(out: Outcome, said: Said, there: Sequence[Item]) -> Said:
     """Take what may be of many dishes for one of those that are on the order."""
     mask = 0
     for item in there:
-        mask |= out.mask(item)
+        mask |= out.matcher.mask(item)
     return replace(said, mask=said.mask & mask)
 
 
@@ -244,12 +250,16 @@ def _set_right(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
     fewer = (
         said.exact
         and said.count is not None
-        and any(said.count < (item.quantity or 1) for item in out.made_with(there, said.options))
+        and any(
+            said.count < (item.quantity or 1) for item in out.matcher.made_with(there, said.options)
+        )
     )
     taken_back = said.correct or said.after_all or fewer
     resized = said.after_all and said.size is not None
     right = said.meant or said.definite or said.count is not None or resized
-    so_made = out.made_with(there, said.options) if len(there) > 1 and said.options else there
+    so_made = (
+        out.matcher.made_with(there, said.options) if len(there) > 1 and said.options else there
+    )
     if taken_back and right and len(so_made) == 1:
         out.change(so_made[0], said)
         return True
@@ -266,7 +276,7 @@ def _told_of_one(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
     begins = said.number is None and not (said.article or said.verb or said.besides or said.size)
     told = said.described and not (said.parts or said.correct or said.instead or said.plural)
     single = len(there) == 1 and there[0].quantity == 1 and not there[0].changes
-    return begins and told and single and not out.items and out.able(there[0], said)
+    return begins and told and single and not out.items and out.matcher.able(there[0], said)
 
 
 def _outdone(out: Outcome, said: Said, there: Sequence[Item]) -> Item | None:
@@ -289,8 +299,8 @@ def _replaces(out: Outcome, said: Said) -> bool:
     """Take what is named when the order is read back for what another of its kind should be."""
     if said.besides or said.verb or said.more:
         return False
-    kind = out.section(out.make(said))
-    same = [item for item in out.there if kind and out.section(item) == kind]
+    kind = out.matcher.section(out.make(said))
+    same = [item for item in out.there if kind and out.matcher.section(item) == kind]
     if len(same) == 1:
         out.replace(same[0], said)
         return True
@@ -304,14 +314,14 @@ def _sets_name_right(out: Outcome, said: Said) -> bool:
         return False
     item = out.make(said)
     alike = [
-        (len(out.words_of(item) & out.words_of(one)), one)
+        (len(out.matcher.words_of(item) & out.matcher.words_of(one)), one)
         for one in out.there
-        if item.name and out.section(one) == out.section(item)
+        if item.name and out.matcher.section(one) == out.matcher.section(item)
     ]
     most = max((shared for shared, _ in alike), default=0)
     found = [one for shared, one in alike if shared == most]
     if not found:  # "no, the brisket one", of a pork sandwich
-        kin = [(one, out.kindred(one, said.words)) for one in out.there]
+        kin = [(one, out.matcher.kindred(one, said.words)) for one in out.there]
         found = [one for one, names in kin if len(names) == 1]
         names = next((names for _, names in kin if len(names) == 1), [])
         said = replace(said, mask=out.index.bit(names[0])) if len(found) == 1 else said
@@ -327,7 +337,7 @@ def _sets_name_right(out: Outcome, said: Said) -> bool:
 def _one_of_last(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
     """Take "two trays, one tray without raita" for one of the two."""
     last = out.items[-1] if out.items else None
-    if last is None or not out.mask(last) & said.mask or said.more:
+    if last is None or not out.matcher.mask(last) & said.mask or said.more:
         return False
     if said.plain and not said.options and last.changes:
         return False  # "two hot dogs with ketchup, one hot dog plain"
@@ -346,7 +356,7 @@ def _one_of_last(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
     as_many = said.number == last.quantity and (said.joint == AND or last.size)
     if not last.splits and (last.changes or as_many):
         return False  # "two lattes with oat milk and one latte with soy milk"
-    if out.clash(last, said):
+    if out.writer.clash(last, said):
         return False  # "ten beef tacos, ten chicken tacos"
     if said.size and not said.options and not last.splits:
         alike = [one for one in (said, *following) if one.head and one.mask == said.mask]
@@ -359,7 +369,7 @@ def _one_of_last(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
 def _names_old(out: Outcome, following: Said) -> bool:
     """Whether it is said next what was wrong: "I meant the Greek, not the Caesar"."""
     named = following.verb == "instead-of" and following.head is not None
-    return named and bool(out.named(following.mask, out.there))
+    return named and bool(out.matcher.named(following.mask, out.there))
 
 
 def _correct_last(out: Outcome, said: Said) -> None:

@@ -7,12 +7,13 @@ from itertools import pairwise
 from bella_vista.local.english import numbers
 from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.index import Index
+from bella_vista.local.understanding.item_writer import ItemWriter
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.matching import USUAL, Matcher
 from bella_vista.local.understanding.meaning import LineSeen, Question
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.said import Option, Said
-from state.menu.english import EMPTY
 from state.menu.words import stems
 
 NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH, OTHER = 2.0, 2.0, 1.0, 2.2, 0.6, 0.5
@@ -53,10 +54,6 @@ class Situation:
     reviewed: bool = False
 
 
-USUAL = frozenset(("plain", "regular", "normal", "standard"))
-_AMOUNTS = frozenset(stems("no extra light double triple half other 1 2 3 4 5 6 7 8 9 on the side"))
-
-
 class Outcome:
     """A copy of the order that one reading is carried out on.
 
@@ -80,6 +77,10 @@ class Outcome:
     ) -> None:
         self.index = index
         self.kitchen = kitchen
+        self.matcher = Matcher(index, kitchen)
+        """Compares things with descriptions."""
+        self.writer = ItemWriter(kitchen, self.matcher)
+        """Writes into things what was said of them."""
         self.lines = lines
         self.waiting = list(waiting)
         self._words = words
@@ -134,7 +135,7 @@ class Outcome:
     @property
     def last(self) -> Item | None:
         """The thing that "it" means."""
-        stays = [item for item in self.things if not self.mask(item) & self.leaving]
+        stays = [item for item in self.things if not self.matcher.mask(item) & self.leaving]
         things = stays or self.things
         if self.spoken is not None and self.spoken in things:
             return self.spoken
@@ -157,184 +158,26 @@ class Outcome:
         """Return the dish that was asked about before, is not on the order and waits for no answer."""
         topic = self.situation.topic
         bit = self.index.bit(topic or "")
-        return topic if bit and not self.named(bit, [*self.things, *self.waiting]) else None
-
-    def mask(self, item: Item) -> int:
-        """Return the bits of the dishes a thing may be."""
-        mask = 0
-        for name in item.names:
-            mask |= self.index.bit(name)
-        return mask
-
-    def named(self, mask: int, things: Iterable[Item]) -> list[Item]:
-        """Return the things that may be of some dishes."""
-        return [item for item in things if self.mask(item) & mask]
+        return topic if bit and not self.matcher.named(bit, [*self.things, *self.waiting]) else None
 
     def of_lines(self, said: Said) -> list[Item]:
         """Return the things on the lines that a description means."""
         return [item for item in self.there if item.line and item.line.id in said.lines]
 
-    def has(self, item: Item, words: str) -> bool:
-        """Whether something is in a thing, or was chosen for it."""
-        if self.kitchen.has(item.name, words):
-            return True
-        said = set(stems(words))
-        return any(
-            said <= set(stems(change)) and not change.startswith("no ") for change in item.changes
-        ) or any(self.has(part, words) for part in item.parts)
-
-    def able(self, item: Item, said: Said) -> bool:
-        """Whether all that is said can be said of a thing."""
-        mask = self.mask(item)
-        for part in item.parts:
-            mask |= self.mask(part)
-        if said.size is not None and not mask & said.size.mask:
-            return False
-        return all(
-            self.has(item, option.entity.words) or mask & option.entity.own
-            if option.no
-            else mask & option.entity.mask
-            for option in said.options
-        )
-
-    def make_plain(self, item: Item, said: Said) -> None:
-        """Take "plain" and "regular" for what they say where they are no choice of a thing."""
-        mask = self.mask(item)
-        for option in [one for one in said.options if one.entity.words in USUAL]:
-            if not mask & option.entity.mask:
-                said.options.remove(option)
-                said.plain = True
-        if said.size is not None and said.size.words in USUAL and not mask & said.size.mask:
-            said.size, said.plain = None, True
-
-    def is_called(self, item: Item, change: str, words: str) -> bool:
-        """Whether a change of a thing is what some words name."""
-        own, named = set(stems(change.removeprefix("no "))), set(stems(words))
-        called = self.kitchen.made(item.name, words)
-        if not named <= own and called is not None and len(called) == 1:
-            named = set(stems(called[0]))
-        if not named <= own:
-            return False
-        # "Medium" is another thing than "medium well".
-        other = self.kitchen.made(item.name, change)
-        if own - named <= _AMOUNTS or not called or not other or called == other:
-            return True
-        return self.kitchen.choice(item.name, change) == called[0]
-
-    def made_with(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
-        """Return the things that have all these options, or lack them where they are to be left off."""
-        return [item for item in items if all(self._made_with(item, one) for one in options)]
-
-    def described(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
-        """Return the things that some options tell from others: how they are made, or are called.
-
-        "The bacon one" is the one with bacon; else the one that is called so, or has it as it comes. "The
-        one without mayo" has none, where another one has some.
-        """
-        if made := self.made_with(items, options):
-            return made
-        if any(one.no for one in options):
-            own = [replace(one, no=False) for one in options if one.no]
-            lacking = [item for item in items if not any(self._made_with(item, o) for o in own)]
-            return lacking if len(lacking) < len(items) and len(own) == len(options) else []
-        words = " ".join(one.entity.words for one in options)
-        return self.called(items, words) or [
-            item
-            for item in items
-            if all(self.has(item, one.entity.words) for one in options)
-            and not any(self._made_with(item, replace(one, no=True)) for one in options)
-        ]
-
-    def having(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
-        """Return the things that hold one of some options: "whatever has egg on it"."""
-        return [
-            item
-            for item in items
-            if any(
-                self.has(item, one.entity.words)
-                and not self._made_with(item, replace(one, no=True))
-                for one in options
-            )
-        ]
-
-    def called(self, items: Sequence[Item], words: str) -> list[Item]:
-        """Return the things whose names hold some words."""
-        said = set(stems(words))
-        return [item for item in items if said <= set(stems(item.name or ""))]
-
-    def _made_with(self, item: Item, option: Option) -> bool:
-        words = option.entity.words.removeprefix("no ")  # "no ice" may be a choice of its own
-        off = option.no or words != option.entity.words
-        return any(
-            off == change.startswith("no ") and self.is_called(one, change, words)
-            for one in (item, *item.parts)
-            for change in one.changes
-        )
-
-    def kin(self, item: Item, said: Said) -> Said | None:
-        """Take an option that a thing cannot have for another dish of its kind that is called so.
-
-        "With mango", said of a lychee fizz, is a mango fizz.
-        """
-        for option in said.options:
-            if option.no or self.mask(item) & option.entity.mask:
-                continue
-            alike = self.kindred(item, option.entity.words)
-            if len(alike) == 1:
-                bit = self.index.bit(alike[0])
-                rest = [one for one in said.options if one is not option]
-                head = self.index.entity(bit.bit_length())
-                return replace(said, head=head, mask=bit, words=alike[0], options=rest)
-        return None
-
-    def words_of(self, item: Item) -> set[str]:
-        """Return the words by which a thing is called on the menu."""
-        dish = self.kitchen.dish(item.name)
-        called = (item.name or "", *(dish.aliases if dish is not None else ()))
-        return {word for name in called for word in stems(name)} - EMPTY
-
-    def kindred(self, item: Item, words: str) -> list[str]:
-        """Return the other dishes of a thing's kind that are called so."""
-        own, section, said = self.words_of(item), self.section(item), set(stems(words))
-        return [
-            name
-            for name in self.index.names(self.index.all)
-            if said <= (called := set(stems(name)))
-            and called & own
-            and name != item.name
-            and (dish := self.kitchen.dish(name)) is not None
-            and dish.section == section
-        ]
-
     def gave_way(self, mask: int) -> bool:
         """Whether a line, or some of it, was of a dish or had it in a combo, and no longer is or has."""
         pieces = ((item, item.source) for item in self.items if item.source is not None)
         return any(
-            self.named(mask, was.parts) and not self.named(mask, (item, *item.parts))
+            self.matcher.named(mask, was.parts)
+            and not self.matcher.named(mask, (item, *item.parts))
             for item, was in pieces
         ) or any(
-            self.named(mask, (was, *was.parts)) and not self.named(mask, (item, *item.parts))
+            self.matcher.named(mask, (was, *was.parts))
+            and not self.matcher.named(mask, (item, *item.parts))
             for item in self.touched
             if item.line is not None
             for was in (on_order(item.line, self.kitchen),)
         )
-
-    def plain_kin(self, item: Item) -> str | None:
-        """Return the other dish of a thing's kind that is called plain: plain naan of garlic naan."""
-        own = set(stems(item.name or "")) - EMPTY
-        found = set()
-        for name in self.index.names(self.index.all):
-            dish = self.kitchen.dish(name)
-            for called in map(set, map(stems, (name, *dish.aliases) if dish is not None else ())):
-                if called & USUAL and called - USUAL and called - USUAL <= own:
-                    found.add(name)
-        found.discard(item.name)
-        return found.pop() if len(found) == 1 else None
-
-    def section(self, item: Item) -> str:
-        """Return the section of the menu that a thing is of."""
-        dish = self.kitchen.dish(item.name)
-        return dish.section if dish is not None else ""
 
     @property
     def length(self) -> int:
@@ -444,12 +287,12 @@ class Outcome:
         if self._plain_one(item, said):
             fresh.changes, fresh.yielding = [], 0
             said = replace(said, options=[], size=None)
-        if said.head is None and (turned := self.kin(item, said)) is not None:
+        if said.head is None and (turned := self.matcher.kin(item, said)) is not None:
             self.give_place(fresh, self.make(turned))  # "the same but with turkey"
             said = Said()
         for part in said.parts:
             self.takes_part(fresh, self.make(part))
-        gone = [one for one in said.replaced if not self.called(item.parts, one.words)]
+        gone = [one for one in said.replaced if not self.matcher.called(item.parts, one.words)]
         self.give(fresh, replace(said, replaced=gone))
         self.add(fresh)
 
@@ -474,135 +317,6 @@ class Outcome:
             item.spoken = self.place
             self.touched.append(item)
 
-    def give(self, item: Item, said: Said) -> None:
-        """Give a thing the size, changes and notes that were said."""
-        if said.unknown and not said.strange:
-            item.unknown.append(self.told(said.unknown))
-        if said.size is not None:
-            item.size = said.size.words
-        halves = [one for one in said.options if one.half]
-        if len(halves) > 1 and not any(one.entity.halved & self.mask(item) for one in halves):
-            for one in halves:  # "half lemon pepper, half buffalo", of wings
-                one.half = ""
-        alone = self._alone(item, said.options)
-        if alone and any(
-            one.no and self.kitchen.has(item.name, one.entity.words) for one in said.options
-        ):  # "no ham, just the pineapple": only what is named comes off
-            said.options = [one for one in said.options if not one.sole]
-            alone = False
-        if said.options and (said.only or alone):
-            self._only(item, said.options)
-            kept = {stem for option in said.options for stem in stems(option.entity.words)}
-            contents = self.kitchen.contents(item.name)
-            if not any(self.kitchen.has(item.name, one.entity.words) for one in said.options):
-                contents = self.kitchen.alternatives(
-                    item.name, [one.entity.words for one in said.options]
-                )  # "just cream" leaves the ice in a coffee
-            item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
-        for option in said.options:
-            afresh = said.exact or said.correct or said.instead or said.outdone is not None
-            if (
-                afresh
-                and item.yielding
-                and not option.no
-                and option.entity.tallied & self.mask(item)
-            ):
-                self._gives_way(item, option.entity.words, ())  # "only one pump of vanilla"
-            option.half = self._free_half(item, option)
-            self._put(item, option)
-        if said.replaced and not self.give_way(item, said.replaced):
-            self.penalty += NOT_THERE
-        if said.bare:
-            item.changes += [f"no {one}" for one in self.kitchen.contents(item.name)]
-        for note in said.notes:
-            if not self._undone(item, note) and note not in item.notes:
-                item.notes.append(note)
-
-    def half_with(self, item: Item, words: str) -> str:
-        """Return the half of a thing that something is on."""
-        return next((_half_of(c) for c in item.changes if self.is_called(item, c, words)), "")
-
-    def _free_half(self, item: Item, option: Option) -> str:
-        """Return the half that something goes on: the other one, where that alone is still empty."""
-        if option.no:
-            return option.half  # it is told of the half that was said
-        off = [one.removeprefix("no ") for one in item.changes if one.startswith("no ")]
-        off.append(option.entity.words)
-        before = item.changes[: item.yielding] if item.line is not None else []
-        others = [one for one in before if not any(self.is_called(item, one, o) for o in off)]
-        taken = {half for one in others if (half := _half_of(one))}
-        return "other half" if option.half and taken == {"half"} else option.half
-
-    def clash(self, item: Item, said: Said) -> bool:
-        """Whether a thing has a choice already that what is said excludes."""
-        return any(
-            self.kitchen.excludes(item.name, change, option.words)
-            for change in item.changes
-            for option in said.options
-        )
-
-    def _alone(self, item: Item, options: Sequence[Option]) -> bool:
-        """Whether "just" stands before what comes anyway: "a hot dog, just mustard"."""
-        return any(
-            one.sole
-            and not (one.no or one.amount)
-            and self.kitchen.has(item.name, one.entity.words)
-            for one in options
-        )
-
-    def _only(self, item: Item, options: Sequence[Option]) -> None:
-        """Take off what was chosen of a group before: "with just ketchup"."""
-        for change in item.changes[: item.yielding]:
-            if any(self.kitchen.same_group(item.name, change, one.entity.words) for one in options):
-                item.changes.remove(change)
-                item.yielding -= 1
-
-    def _undone(self, item: Item, note: str) -> bool:
-        """Take a choice back that is not to be: "not toasted"."""
-        there = [one for one in item.changes if self.is_called(item, one, note[4:])]
-        if not note.startswith("not ") or not there:
-            return False
-        item.changes.remove(there[0])
-        item.yielding = min(item.yielding, len(item.changes))
-        return True
-
-    def _put(self, item: Item, option: Option) -> None:
-        """Give a thing an option; what says the opposite goes: "put the basil back on"."""
-        words = option.entity.words
-        if option.no and option.amount and self.take_back(item, option):
-            return
-        chosen = self._chosen(item, option)
-        if chosen is not None:
-            choice = self.kitchen.choice(item.name, item.changes.pop(chosen))
-            item.yielding -= 1
-            if not option.no:
-                item.changes.append(option.of(choice))
-            return
-        if item.copied:
-            self._give_way_to_variant(item, option)
-        opposite = [
-            change
-            for change in item.changes[: item.yielding]
-            if change.startswith("no ") != option.no and self.is_called(item, change, words)
-        ]
-        for change in opposite:
-            item.changes.remove(change)
-            item.yielding -= 1
-        told = option.side or option.amount or option.half
-        if not opposite or told or self.kitchen.has(item.name, words) == option.no:
-            item.changes.append(option.words)  # otherwise it is as it comes
-
-    def _give_way_to_variant(self, item: Item, option: Option) -> None:
-        """Take off the vanilla of a copy where sugar free vanilla comes."""
-        made = self.kitchen.made(item.name, option.words) or ()
-        fresh = set(stems(self.kitchen.choice(item.name, made[0]))) if len(made) == 1 else set()
-        for change in item.changes[: item.yielding] if not option.no else ():
-            old = set(stems(self.kitchen.choice(item.name, change)))
-            kin = old < fresh or fresh < old
-            if kin and old and self.kitchen.same_group(item.name, change, option.words):
-                item.changes.remove(change)
-                item.yielding -= 1
-
     def puts_back(self, words: str) -> bool:
         """Put back what was left off a thing, though it is a dish as well: "put the kimchi back"."""
         said = set(stems(words))
@@ -615,75 +329,20 @@ class Outcome:
                     return True
         return False
 
-    def take_back(self, item: Item, option: Option) -> bool:
-        """Take back how much there was to be: "no extra jalapenos"."""
-        much = [
-            at
-            for at, one in enumerate(item.changes)
-            if option.amount in one.split() and self.is_called(item, one, option.entity.words)
-        ]
-        for at in reversed(much):
-            del item.changes[at]
-            item.yielding -= at < item.yielding
-        return bool(much)
-
-    def _chosen(self, item: Item, option: Option) -> int | None:
-        """Find the choice that is there already and is meant: the ranch, by "easy on the dressing"."""
-        words, there = option.entity.words, item.changes[: item.yielding]
-        if not (option.no or option.amount or option.side) or option.half:
-            return None
-        if self.kitchen.made(item.name, words):
-            if any(self.is_called(item, one, words) for one in there):
-                return None
-        if option.no and self.kitchen.has(item.name, words):
-            return None
-        found = [at for at, one in enumerate(there) if self.kitchen.is_kind(item.name, one, words)]
-        return found[0] if len(found) == 1 else None
-
-    def give_way(self, item: Item, options: Sequence[Option], for_: Sequence[str] = ()) -> bool:
-        """Take off what is to give way: "ranch instead of blue cheese"; returns whether all was there."""
-        there = [self._gives_way(item, one.entity.words, for_) for one in options]
-        return all(there)
-
     def leaves_other(self, options: Sequence[Option], goal: Sequence[Item]) -> bool:
         """Take options off the only other thing that has them; returns whether there is one."""
-        had = [item for item in self.made_with(self.things, options) if item not in goal]
+        had = [item for item in self.matcher.made_with(self.things, options) if item not in goal]
         if len(had) == 1:
-            self.give_way(had[0], options)
+            self.writer.give_way(had[0], options)
             self.touch(had[0])
         return len(had) == 1
 
-    def _gives_way(self, item: Item, words: str, for_: Sequence[str]) -> bool:
-        gone = [
-            at
-            for at, one in enumerate(item.changes)
-            if not one.startswith("no ") and self.is_called(item, one, words)
-        ]
-        half = self.half_with(item, words) if item.line is not None else ""
-        counts = [first for at in gone if (first := item.changes[at].split()[0]).isdigit()]
-        for at in reversed(gone):
-            del item.changes[at]
-            item.yielding -= at < item.yielding
-        if half:  # "ham instead of the bacon", which lay on one half
-            new = item.changes[item.yielding :]
-            whole = [one.startswith("no ") or bool(_half_of(one)) for one in new]
-            item.changes[item.yielding :] = [
-                one if keeps else f"{half} {one}" for one, keeps in zip(new, whole, strict=True)
-            ]
-        new = item.changes[item.yielding :]
-        if counts and len(new) == 1 and self.kitchen.fits(item.name, f"{counts[0]} {new[0]}"):
-            item.changes[-1] = f"{counts[0]} {new[0]}"  # as many come in the place of several
-        if gone:
-            return True
-        comes = self.kitchen.made(item.name, words) == ()
-        new = item.changes if comes else item.changes[item.yielding :]
-        others = [one for one in (*new, *for_) if not one.startswith("no ")]
-        if any(self.kitchen.excludes(item.name, words, one) for one in others):
-            return True  # the other choice takes its place by itself
-        if self.kitchen.has(item.name, words):
-            item.changes.append(f"no {words}")
-            return True
-        return False
+    def give(self, item: Item, said: Said) -> None:
+        """Give a thing the size, changes and notes that were said."""
+        if said.unknown and not said.strange:
+            item.unknown.append(self.told(said.unknown))
+        if not self.writer.give(item, said):
+            self.penalty += NOT_THERE
 
     def change(self, item: Item, said: Said) -> None:
         """Change what is said of a thing; the rest of it stays."""
@@ -703,9 +362,9 @@ class Outcome:
         if item.line is None and said.verb != "add":
             item.yielding = len(item.changes)  # "with whole milk, actually make that skim"
         if said.verb != "add" and not said.more:
-            self._count_anew(item, said.options)
+            self.writer.count_anew(item, said.options)
         if said.instead and item.yielding and item not in self.touched:
-            self.of_same_group(item, said.options)
+            self.writer.of_same_group(item, said.options)
         for told in said.parts if item.source is not None else ():
             self.takes_part(item, self.make(told))  # "one of the meals with a cola"
         self.give(item, said)
@@ -734,36 +393,14 @@ class Outcome:
         """Change each of some things, or make it another dish; so many pieces of it where that is said."""
         for item in found:
             target = self.pieces(item, count)
-            if become.head is None and (turned := self.kin(target, become)) is not None:
+            if become.head is None and (turned := self.matcher.kin(target, become)) is not None:
                 self.replace(target, turned)
                 continue
-            other = become.head is not None and not self.named(become.mask, [target])
+            other = become.head is not None and not self.matcher.named(become.mask, [target])
             if other and not become.on:
                 self.replace(target, become)
             else:
                 self.change(target, become)
-
-    def _count_anew(self, item: Item, options: Sequence[Option]) -> None:
-        """Let a choice that is counted be as many as is said, not as many more: "three sugars"."""
-        mask = self.mask(item)
-        for option in options:
-            if option.no or option.amount or not option.entity.tallied & mask:
-                continue
-            old = item.changes[: item.yielding]
-            for change in [one for one in old if self.is_called(item, one, option.entity.words)]:
-                item.changes.remove(change)
-                item.yielding -= 1
-
-    def of_same_group(self, item: Item, options: Sequence[Option]) -> None:
-        """Take off the one choice of a group whose place another takes: "with lox instead"."""
-        old = item.changes[: item.yielding]
-        for option in options:
-            words = option.entity.words
-            mates = [one for one in old if self.kitchen.same_group(item.name, one, words)]
-            if len(mates) == 1 and not option.no and not option.amount:
-                item.changes.remove(mates[0])
-                old.remove(mates[0])
-                item.yielding -= 1
 
     def count(self, item: Item, count: int) -> None:
         """Make it so many; or of another size, where it comes by the piece."""
@@ -776,7 +413,7 @@ class Outcome:
 
     def replace(self, item: Item, said: Said) -> None:
         """Make a thing another dish; what was said of it stays as far as it can."""
-        if self.named(said.mask, [item]) and item.name and said.described:
+        if self.matcher.named(said.mask, [item]) and item.name and said.described:
             self.change(item, replace(said, head=None))
             return
         if self._into_combo(item, said):
@@ -801,28 +438,8 @@ class Outcome:
 
     def give_place(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one; what was said of that stays as far as it can."""
-        self.keep_choices(item, fresh)
+        self.writer.keep_choices(item, fresh)
         self.become(item, fresh)
-
-    def keep_choices(self, item: Item, fresh: Item) -> None:
-        """Give a thing the size and the choices of the one before it, as far as it can have them.
-
-        What was left off does not carry over to a dish of another section: no bacon on a sandwich says
-        nothing of a salad.
-        """
-        alike = self.section(item) == self.section(fresh)
-        fresh.changes[:0] = [
-            one
-            for one in item.changes
-            if self.kitchen.fits(fresh.name, one)
-            and (alike or not one.startswith("no "))
-            and not any(
-                self.is_called(fresh, new, one) or self.kitchen.excludes(fresh.name, new, one)
-                for new in fresh.changes
-            )
-        ]
-        if item.size and not fresh.size and self.kitchen.size(fresh.name, item.size):
-            fresh.size = item.size
 
     def become(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one."""
@@ -933,11 +550,6 @@ class Outcome:
         self.which = Which(lines, said, drop, count)
         self.questions.append(Question("which_line", facts))
         return True
-
-
-def _half_of(change: str) -> str:
-    """Return the half that a change is on."""
-    return next((one for one in ("other half", "half") if change.startswith(f"{one} ")), "")
 
 
 def _placeless(said: Said) -> Said:

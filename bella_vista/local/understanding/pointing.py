@@ -11,7 +11,7 @@ from bella_vista.local.understanding.edges import Edge, Lattice
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.outcome import USUAL
+from bella_vista.local.understanding.matching import USUAL
 from bella_vista.local.understanding.phrases import ordinals
 from bella_vista.local.understanding.states import CHANGING
 from bella_vista.local.understanding.tokens import number_at

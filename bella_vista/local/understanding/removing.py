@@ -24,7 +24,7 @@ def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         found = out.things
     else:
         found = targets(out, said)
-    waits = out.named(said.mask, out.waiting) if said.head is not None and not found else []
+    waits = out.matcher.named(said.mask, out.waiting) if said.head is not None and not found else []
     if waits or (said.ref == "it" and out.waiting and out.spoken is None):
         given_up = (waits or out.waiting)[0]  # "then leave out the water", which is not there yet
         given_up.quantity = 0
@@ -46,7 +46,7 @@ def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
 
 
 def _nothing_to_remove(out: Outcome, said: Said) -> None:
-    combo = next((i for i in out.things if out.named(said.mask, i.parts)), None)
+    combo = next((i for i in out.things if out.matcher.named(said.mask, i.parts)), None)
     if combo is not None and said.head is not None:
         facts = {"words": said.words, "combo": combo.name}
         out.questions.append(Question("not_found", facts))
@@ -75,8 +75,8 @@ def leave_off(out: Outcome, said: Said) -> None:
         option.no = True
         spoken = [out.spoken] if out.spoken in out.there else []
         candidates = [*reversed(out.items), *filter(None, spoken), *reversed(out.there)]
-        item = next((i for i in candidates if out.has(i, option.entity.words)), None)
-        if item is not None and option.amount and out.take_back(item, option):
+        item = next((i for i in candidates if out.matcher.has(i, option.entity.words)), None)
+        if item is not None and option.amount and out.writer.take_back(item, option):
             out.touch(item)  # "never mind the extra corn"
             done = True
         elif item is not None:

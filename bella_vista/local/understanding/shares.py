@@ -14,7 +14,9 @@ from state.menu.words import stems
 def some_of(out: Outcome, said: Said) -> bool:
     """Carry out "one of them without basil" on what is there."""
     if not said.described:
-        there = out.named(said.mask, out.things) if said.head is not None and said.count else []
+        there = (
+            out.matcher.named(said.mask, out.things) if said.head is not None and said.count else []
+        )
         sized = there and out.kitchen.size(there[0].name, str(said.count))  # "ten of the wings"
         several = said.plural or (said.count or 0) > 1
         none = several and said.head and not (said.ref or there)
@@ -78,7 +80,9 @@ def one_of_counted(out: Outcome, said: Said) -> bool:
     once = said.ordinal is None or abs(said.ordinal) <= (item.quantity or 1)
     if said.verb not in ("", "change") or not once or not number < (item.quantity or 1):
         return False
-    if not out.able(item, about) or (said.ref == "one" and out.made_with(out.there, about.options)):
+    if not out.matcher.able(item, about) or (
+        said.ref == "one" and out.matcher.made_with(out.there, about.options)
+    ):
         return False  # "four in all, still just the one gluten free"
     told = replace(about, head=None, ref="", ordinal=None, count=None, article=False)
     out.change_each(replace(told, partial=False, definite=False), [item], number)
@@ -106,8 +110,8 @@ def counts_lines(out: Outcome, reading: Sequence[Said]) -> bool:
             return False
         if said is not first and (said.joint not in (AND, COMMA) or said.ref not in ("", "one")):
             return False
-        there = out.named(about.mask, out.there) if about.head is not None else out.there
-        found = out.made_with(there, about.options)
+        there = out.matcher.named(about.mask, out.there) if about.head is not None else out.there
+        found = out.matcher.made_with(there, about.options)
         if len(found) != 1 or any(found[0] is item for item, _ in meant):
             return False
         meant.append((found[0], number))
@@ -125,7 +129,7 @@ def of_pieces(out: Outcome, item: Item, said: Said) -> bool:
     pieces = max((int(one) for one in stems(item.name or "") if one.isdigit()), default=0)
     if item.quantity != 1 or said.size or not 1 < (said.count or 0) < pieces:
         return False
-    if not said.options or not out.able(item, said):
+    if not said.options or not out.matcher.able(item, said):
         return False
     out.give(item, said)
     return True
@@ -134,17 +138,21 @@ def of_pieces(out: Outcome, item: Item, said: Said) -> bool:
 def _another_kind_of(out: Outcome, said: Said) -> bool:
     """Let some of what was ordered last be another dish of its kind: "3 naans, one of them garlic"."""
     last = out.items[-1] if out.items else None
-    if said.head is None or out.named(said.mask, out.things):
+    if said.head is None or out.matcher.named(said.mask, out.things):
         return False
     fresh = out.make(said)
     fresh.quantity = said.count or 1
     if last is None:
-        kin = [item for item in out.there if out.section(item) == out.section(fresh)]
+        kin = [
+            item for item in out.there if out.matcher.section(item) == out.matcher.section(fresh)
+        ]
         kin = [item for item in kin if (item.quantity or 1) > (fresh.quantity or 1)]
         if len(kin) == 1:
             out.change_each(replace(said, ref="", partial=False, count=None), kin, said.count)
         return len(kin) == 1
-    if out.section(fresh) != out.section(last) or fresh.quantity >= (last.quantity or 1):
+    if out.matcher.section(fresh) != out.matcher.section(last) or fresh.quantity >= (
+        last.quantity or 1
+    ):
         return False
     last.quantity = (last.quantity or 1) - fresh.quantity
     out.add(fresh)
@@ -182,10 +190,10 @@ def the_one(out: Outcome, said: Said) -> bool:
 def told_first(out: Outcome, said: Said, things: Sequence[Item]) -> tuple[list[Item], Said]:
     """Tell by what comes first, a size or a choice, which of some things is meant; the rest it is to be."""
     if said.plain and said.ref == "one" and any(one.changes for one in things):
-        able = [one for one in things if not one.changes and out.able(one, said)]
+        able = [one for one in things if not one.changes and out.matcher.able(one, said)]
         return able, replace(said, ref="", plain=False)  # "the plain one gets olives"
     by_size = sized(out, things, said.size.words) if said.size is not None else []
-    by_choice = out.described(things, said.options[:1])
+    by_choice = out.matcher.described(things, said.options[:1])
     if by_size and (not by_choice or said.size_first and len(by_size) == 1):
         return by_size, replace(said, ref="", size=None)  # "the small one on gluten free crust"
     return by_choice, replace(said, ref="", options=said.options[1:])
@@ -196,7 +204,7 @@ def _this_one(out: Outcome, said: Said) -> bool:
     found = targets(out, said)
     if not found:
         return False
-    if all(out.able(item, said) for item in found):
+    if all(out.matcher.able(item, said) for item in found):
         out.change_each(
             replace(said, ref="", count=None), found, said.count if said.partial else None
         )

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from bella_vista.local.understanding.items import Item
-from bella_vista.local.understanding.outcome import NOT_THERE, OTHER, USUAL, Outcome
+from bella_vista.local.understanding.matching import USUAL
+from bella_vista.local.understanding.outcome import NOT_THERE, OTHER, Outcome
 from bella_vista.local.understanding.said import Said
 
 _EVERY = ("all", "whole", "neither")
@@ -17,7 +18,7 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
     if said.lines:
         items = outcome.of_lines(said)
     elif said.head is not None:
-        items = outcome.named(said.mask, things)
+        items = outcome.matcher.named(said.mask, things)
         items = _described(outcome, said, items) if items and tells and said.verb else items
         tells_size = said.definite or said.denied or said.verb in _TAKING
         if len(items) > 1 and tells_size and said.size is not None:
@@ -28,9 +29,9 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
         last = [outcome.last] if outcome.last is not None else []
         if said.size is not None and said.verb in _TAKING:
             last = sized(outcome, things, said.size.words)  # "forget the footlong"
-        items = outcome.made_with(things, said.options) if said.options else last
+        items = outcome.matcher.made_with(things, said.options) if said.options else last
         if not items and said.verb == "change":
-            able = [item for item in things if outcome.able(item, said)]
+            able = [item for item in things if outcome.matcher.able(item, said)]
             items = last if last and last[0] in able else able[-1:] or last
         source = last[0].source if last else None
         # "one with ham, one with egg, the third ..."
@@ -38,7 +39,7 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
             items = [*(item for item in things if item.source is source), source]
     about = said.become if said.become is not None else said
     if about.replaced and said.head is None and not said.lines:
-        having = outcome.made_with(things, about.replaced)  # "make his hot instead of mild"
+        having = outcome.matcher.made_with(things, about.replaced)  # "make his hot instead of mild"
         if having and not any(item in having for item in items):
             items = having[-1:]
     if said.ordinal == 1 and len(items) == 1 and items[0] is not things[0]:
@@ -60,8 +61,8 @@ def sized(outcome: Outcome, items: Sequence[Item], size: str) -> list[Item]:
 
 def _described(outcome: Outcome, said: Said, items: list[Item]) -> list[Item]:
     """Keep the things that are as it is said, where any are."""
-    made = outcome.described(items, said.options) if said.options else []
-    if made and (len(made) < len(items) or outcome.made_with(items, said.options)):
+    made = outcome.matcher.described(items, said.options) if said.options else []
+    if made and (len(made) < len(items) or outcome.matcher.made_with(items, said.options)):
         items = made
         said.options = []
     if said.size is not None:
@@ -75,11 +76,11 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
     items = things
     every = said.ref in _EVERY and said.verb == "remove"
     if said.ref == "having" or (every and said.options):
-        found = outcome.having(things, said.options)
+        found = outcome.matcher.having(things, said.options)
         said.options = [] if found else said.options
         return found
     if tells and said.options and said.ref != "it":
-        items = outcome.described(things, said.options)
+        items = outcome.matcher.described(things, said.options)
         if said.ref == "one" and said.definite and not items:
             items = _other_one(outcome)
         if items:
@@ -93,7 +94,7 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         said.plain, so_large = said.plain or usual, [] if usual else so_large
         outcome.penalty += 0.0 if said.plain or so_large else NOT_THERE / 2
         items = so_large or items
-    called = outcome.called(items, said.usual) if tells and said.plain else []
+    called = outcome.matcher.called(items, said.usual) if tells and said.plain else []
     if len(called) == 1:
         items = called
     elif tells and said.plain:
@@ -111,21 +112,25 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
     if just in items and just is not None:  # of two that the last message told apart
         others = [item for item in items if item is not just]
         same = [item for item in others if item.names == just.names]
-        return same or [i for i in others if outcome.section(i) == outcome.section(just)] or others
+        return (
+            same
+            or [i for i in others if outcome.matcher.section(i) == outcome.matcher.section(just)]
+            or others
+        )
     if said.ref in ("rest", "other"):
         return [item for item in items if item is not outcome.spoken]
     many = [item for item in items if (item.quantity or 1) > 1]
     if said.ref in ("of-them", "them"):
         if said.partial or said.count is not None:
             about = said.become if said.become is not None else said
-            able = [item for item in outcome.there if outcome.able(item, about)]
+            able = [item for item in outcome.there if outcome.matcher.able(item, about)]
             if said.ref == "of-them" and not many and not outcome.items and about.described:
                 if len(able) > 1:
                     return able  # it was not said which of them
             return many[-1:] or items[-1:]
         return many[-1:] if many and many[-1] is items[-1] else items
     become = said.become.mask if said.become is not None and said.become.head is not None else 0
-    if outcome.named(become, outcome.there):
+    if outcome.matcher.named(become, outcome.there):
         return []  # "take off the thighs and make it six legs", of which there are some
     if said.ref == "it" and outcome.removed is not None and said.verb == "change":
         outcome.removed.gone = 0
@@ -139,13 +144,13 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         return asked[-1:]  # "how hot is the madras? Swap it for a korma"
     last = [outcome.last] if outcome.last in items and outcome.last else items[-1:]
     if said.ref == "it" and outcome.spoken is None and become and said.become is not None:
-        kind = outcome.section(outcome.make(said.become))
-        same = [item for item in items if outcome.section(item) == kind != ""]
+        kind = outcome.matcher.section(outcome.make(said.become))
+        same = [item for item in items if outcome.matcher.section(item) == kind != ""]
         if same and not any(item in same for item in last):
             return same  # "swap it for a korma": the curry, not the bread
     about = said.become if said.become is not None else said
     if said.ref == "it" and outcome.spoken is None and about.head is None and about.described:
-        able = [item for item in items if outcome.able(item, about)]
+        able = [item for item in items if outcome.matcher.able(item, about)]
         return last if last and last[0] in able else able[-1:] or last
     return last
 

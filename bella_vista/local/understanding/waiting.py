@@ -86,7 +86,7 @@ def _named_after_all(outcome: Outcome, item: Item, said: Said) -> bool:
 def _named_again(outcome: Outcome, item: Item, said: Said) -> bool:
     """Whether a thing that waits is named with what it waits for: "large fries"."""
     named = item.name in outcome.index.names(said.mask) and item not in outcome.settled
-    return named and said.described and not said.more and outcome.able(item, said)
+    return named and said.described and not said.more and outcome.matcher.able(item, said)
 
 
 def fill(outcome: Outcome, said: Said) -> bool:
@@ -103,11 +103,11 @@ def fill(outcome: Outcome, said: Said) -> bool:
     for item in sorted(
         outcome.waiting, key=lambda one: (one in outcome.settled, len(one.names) > 1)
     ):
-        if not outcome.able(item, said):
+        if not outcome.matcher.able(item, said):
             continue
         _fill(outcome, item, said)
         if len(item.names) > 1:
-            item.names = outcome.index.names(outcome.narrowed(outcome.mask(item), said))
+            item.names = outcome.index.names(outcome.narrowed(outcome.matcher.mask(item), said))
         outcome.settle(item)
         return True
     return False
@@ -116,7 +116,7 @@ def fill(outcome: Outcome, said: Said) -> bool:
 def of_asked(outcome: Outcome, said: Said) -> bool:
     """Give a number, or what it can have, to the thing that was asked about."""
     item = outcome.waiting[0]
-    if said.described and not outcome.able(item, said):
+    if said.described and not outcome.matcher.able(item, said):
         return False
     said = outcome.in_pieces(item, said)
     if said.count is not None:
@@ -156,9 +156,9 @@ def meant_line(outcome: Outcome, which: Which, said: Said) -> list[Item]:
     if said.ref in ("all", "whole", "them"):
         return found
     if said.head is not None:
-        found = outcome.named(said.mask, found)
+        found = outcome.matcher.named(said.mask, found)
     if said.options:
-        found = outcome.made_with(found, said.options)
+        found = outcome.matcher.made_with(found, said.options)
     if said.size is not None:
         found = sized(outcome, found, said.size.words)
     if said.plain:
