@@ -12,6 +12,12 @@ _CARD_WORDS = re.compile(
     r"\b(?:card|charge|credit|debit|visa|master\s?card|amex|american express|maestro|discover|diners)\b",
     re.IGNORECASE,
 )
+_PAYS_BY_CARD = re.compile(
+    r"\b(?:pay(?:s|ing)?|paid)\b[^,.;\d]{0,20}?\b(?:credit |debit )?card\b|\b(?:by|with) (?:credit |debit )?card\b"
+    r"|\b(?:credit |debit )?card (?:at|on|when|upon|there|in person|to the driver)\b",
+    re.IGNORECASE,
+)
+"""Words about a card that is shown at handover: no number of it is being told."""
 CALL_WORDS = (
     r"\b(?:tele)?phones?\b|\b(?:cell|mobile|landline|tel|call|ring|reach|text|whatsapp|sms|contact"
     r"|area code)\b"
@@ -39,8 +45,14 @@ def is_phone(run: DigitRun, text: str, region: str | None) -> bool:
 
 
 def cards_near(run: DigitRun, text: str) -> bool:
-    """Whether words around a run are about cards."""
-    return _CARD_WORDS.search(_around(run, text)) is not None
+    """Whether words around a run are about the number of a card.
+
+    A way to pay is not, beside digits that no card number is grouped like: "212 555 0142, paying by card".
+    """
+    around = _around(run, text)
+    if in_threes(run) or _trunk(run.digits):
+        around = _PAYS_BY_CARD.sub(" ", around)
+    return _CARD_WORDS.search(around) is not None
 
 
 def _called_a_phone(run: DigitRun, text: str) -> bool:
@@ -50,7 +62,7 @@ def _called_a_phone(run: DigitRun, text: str) -> bool:
     """
     own = _CLAUSE.split(text[max(0, run.start - NEAR) : run.start])[-1]
     after = _CLAUSE.split(text[run.end : run.end + NEAR])[0]
-    return bool(_CALLING.search(own)) and not _CARD_WORDS.search(f"{own} {after}")
+    return bool(_PHONE_WORDS.search(own)) and not _CARD_WORDS.search(f"{own} {after}")
 
 
 def _around(run: DigitRun, text: str) -> str:

@@ -204,8 +204,11 @@ class Accounting:
             changed = [line for line in lines if line.changed]
             if any(self.held.has(line, said.options[0], just_now=True) for line in changed):
                 about = replace(about, options=said.options)  # "sub ranch for the mayo"
+        if about.empty and said.become is not None:
+            lost = [o for o in said.options if not any(self.held.has(one, o) for one in lines)]
+            return said.words if said.head is not None else lost[0].words if lost else None
         if about.empty:
-            return said.words if said.become is not None and said.head is not None else None
+            return None
         if (
             said.ref
             and not said.head

@@ -72,6 +72,8 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
         beside = (said.besides or said.more) and not (said.head or said.described or said.become)
         if said.place < recap < sys.maxsize and beside:
             continue  # "he wants one too, so three colas"
+        if _is_what_is_left(out, said):
+            continue
         if said.place in talk and bare(said) and not said.empty:
             out.penalty += LOOSE if said.verb or said.count is not None else 0.8
         elif not said.empty or said.become is not None:
@@ -97,6 +99,14 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
     if whole:
         put_in_place(out, lines)
     return out
+
+
+def _is_what_is_left(out: Outcome, said: Said) -> bool:
+    """Whether a number says how many are left of what was taken off just now: "and two are enough"."""
+    about = said if said.become is None or said.become.empty else said.become
+    if out.removed is None or said.head or said.ref or not about.only_counts or about.size:
+        return False
+    return about.count == (out.removed.quantity or 1) - out.removed.gone
 
 
 def _recap(out: Outcome, reading: Sequence[Said]) -> int:

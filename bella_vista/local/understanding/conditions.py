@@ -209,6 +209,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "taken": lambda _, s, e: bool(s[FLAGS] & OPTIONED) and follows(s, "off"),  # "off one half"
     "turned": lambda _, s, e: bool(s[FLAGS] & TURNED) and described_just_now(s),
     "ordered": lambda doing, s, e: s[HEAD] > 0 and doing.known,
+    "on_order": lambda doing, s, e: s[NUM] == 0 and s[HEAD] > 0 and doing.known,
     "said_of_it": lambda doing, s, e: s[HEAD] != 0 and doing.known,
     "recounted": lambda doing, s, e: s[NUM] > 0 and s[HEAD] > 0 and doing.known,
     "headful": lambda _, s, e: s[HEAD] > 0,

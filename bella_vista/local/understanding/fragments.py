@@ -167,7 +167,12 @@ def fragment(out: Outcome, said: Said) -> None:
     one_more = said.ref == "one" and not asked and (said.article or not said.definite)
     size_alone = said.size is not None and not said.options
     of_topic = size_alone and (said.number is not None or not out.there)
-    if topic and not said.correct and (one_more or of_topic or said.count and not said.described):
+    goes_on = out.announced or said.described and out.items
+    if (
+        topic
+        and not (said.correct or goes_on)
+        and (one_more or of_topic or said.count and not said.described)
+    ):
         out.order(said, topic, (topic,))
         return
     if out.announced and (said.options or said.plain):

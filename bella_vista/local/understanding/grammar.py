@@ -180,6 +180,7 @@ RULES = """
   before,after kept       known              kept                    same    0.0
   any          keep       -                  verb                    same    0.05
   before,after off        -                  off                     same    open.off
+  after        dismiss    on_order           off                     same    open.off
 # --- verbs and joints ------------------------------------------------------------------------------------
   any          add        -                  verb                    same    0.05
   any          remove     -                  verb                    same    0.1

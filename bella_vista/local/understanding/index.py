@@ -260,6 +260,8 @@ class Index:
         for at, word in enumerate(name):
             if word in _DIGITS:
                 yield (*name[:at], _DIGITS[word], *name[at + 1 :])  # 2% milk, two percent milk
+        if len(name) > 2 and name[1] == "percent":
+            yield (*name[2:], *name[:2])  # 25% sugar, sugar 25 percent
         if others:
             yield from _others(name)
 
@@ -514,6 +516,11 @@ class Index:
                 heading[-1:]: name
                 for heading, name in headings.items()
                 if _is_kind(heading) and heading[-1:] not in headings
+            }
+            kinds |= {
+                heading[:-1]: name
+                for heading, name in headings.items()
+                if heading[-1] == "level" and len(heading) == 2  # the spice of "spice level"
             }
             kin = {
                 (other,)

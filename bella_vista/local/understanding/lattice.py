@@ -1,6 +1,7 @@
 """What each word of a line can mean: names of the menu, numbers, and phrases that do something."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf
 
 from bella_vista.local.english import vocabulary
@@ -13,6 +14,7 @@ from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.phrase_edges import (
     add_parted_notes,
     add_phrases,
+    edges_at,
     read_all_but,
     value_of,
 )
@@ -58,6 +60,7 @@ def lattice(
     read_all_but(edges)
     _without_article(edges, tokens, stems, index)
     _taken_off(edges)
+    _counted_by_group(edges, tokens)
     add_parted_notes(edges, tokens)
     add_asides(edges, tokens)
     add_persons(edges, tokens)
@@ -154,6 +157,20 @@ def _without_article(
         )
         if entity is not None and counted:
             edges[first].append(Edge("dish", first + 1, 0.5, entity, words=token.word))
+
+
+def _counted_by_group(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    """Let a group's name, or a word of a choice's, only count choices: "two scoops of vanilla"."""
+    for here in edges:
+        for number in [one for one in here if one.does == "number"]:
+            for measure in edges_at(edges, number.end):
+                of = measure.end < len(tokens) and tokens[measure.end].word == "of"
+                part = measure.does == "option" and not measure.whole
+                if (measure.does == "group" or part and of) and any(
+                    one.does == "option" and one.entity.tallied & measure.entity.mask
+                    for one in edges_at(edges, measure.end + of)
+                ):
+                    here.append(replace(number, end=measure.end + of))
 
 
 def _with_all(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:

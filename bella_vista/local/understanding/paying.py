@@ -91,7 +91,9 @@ class Paying:
             spoken = any(sentence.find(pattern(name)) for name in ("tip", "for the staff"))
             if not (settling or spoken):
                 return True
-        return any(
+        turned = (*words.tokens[first:last], *words.tokens[max(0, first - 1) : first])
+        whole = names.longest(turned, 0)  # "sugar 25 percent"
+        return (whole is not None and whole[0] > last - first) or any(
             (named := names.longest(words.tokens, at)) is not None and at + named[0] > first + 1
             for at in range(max(0, first - 1), first + 1)
         )

@@ -135,6 +135,8 @@ def _phrases(
             here.append(Edge("because", end, 0.0, words=phrase.words))
             continue
         cost = _SMALL.get(phrase.does, 0.05) - 0.03 * (len(words) - 1)
+        if phrase.does == "remove" and (last := _closes(tokens, end)):
+            here.append(Edge("dismiss", last, cost + 0.05, words=phrase.words))
         if phrase.does == "heard":
             if following is not None and following.word in words_of("not counted"):
                 continue  # "swap it for a korma", "a coke for both"
@@ -174,6 +176,8 @@ def _phrases(
                 following.stop or following.word in words_of("after a correction")
             ):
                 cost += 0.3 if following and _counts_a_name(edges, end, following) else 2.0
+        if phrase.does == "ordinal" and _numbers_a_list(tokens, first, following):
+            here.append(Edge("filler", end, 0.0, words=phrase.words))
         if phrase.does == "filler" and phrase.words == "the first one":
             like = first > 0 and tokens[first - 1].word in words_of("compares")
             cost += 1.5 if like else 0.0  # "same as the first one"
@@ -219,6 +223,19 @@ def _phrases(
         )
 
 
+def _numbers_a_list(tokens: Sequence[Token], first: int, following: Token | None) -> bool:
+    """Whether an ordinal only says where the guest is in their list: "second, a latte", "third a soup"."""
+    begins = first == 0 or tokens[first - 1].stop
+    return begins and following is not None and following.word in ("a", "an", ",")
+
+
+def _closes(tokens: Sequence[Token], end: int) -> int:
+    """Return where a clause ends that a verb closes, after "it" and "please", or 0: "the soup cancel it"."""
+    while end < len(tokens) and tokens[end].word in words_of("after a closing verb"):
+        end += 1
+    return end if end == len(tokens) or tokens[end].stop else 0
+
+
 def _ends_denial(tokens: Sequence[Token], at: int) -> bool:
     """Whether a word ends what is said of a thing left off: "and no syrup either", but "on either"."""
     ends = at + 1 == len(tokens) or tokens[at + 1].stop
@@ -254,21 +271,42 @@ def value_of(does: str, value: str) -> str | int:
 
 
 def add_parted_notes(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
-    """Find a note whose words stand around what it is said of: "cut the sub in half"."""
+    """Find a note whose words stand around what it is said of: "cut the sub in half".
+
+    What is said of a part of a dish stays in it: "cut the noodles short".
+    """
     said = tuple(token.word for token in tokens)
     for first, word in enumerate(said[:-1]):
         if said[first + 1] not in words_of("done to"):
             continue
         for words, phrase in phrases().get(word, ()):
             rest = words[1:]
-            if phrase.does != "note" or len(rest) < 2:
+            if phrase.does != "note" or not rest:
                 continue
-            for at in range(first + 2, min(first + 8, len(tokens) - len(rest) + 1)):
-                if tokens[at].stop:
-                    break
-                if said[at : at + len(rest)] == rest:
-                    edges[at] = [Edge("note", at + len(rest), -0.3, words=phrase.words)]
-                    edges[first] = [Edge("add", first + 1, 0.0, words=word)]
+            at = _goes_on_with(rest, said, tokens, first + 2)
+            if at is None:
+                continue
+            inside = [min(here, key=lambda edge: edge.cost) for here in edges[first + 2 : at] if here]
+            of_part = any(edge.does == "option" for edge in inside) and not names_dish(inside)
+            if of_part and said[first + 1] != "one":
+                whole = " ".join(said[first : at + len(rest)])
+                edges[first] = [Edge("note", at + len(rest), -0.3, words=whole)]
+                break
+            if len(rest) > 1:
+                edges[at] = [Edge("note", at + len(rest), -0.3, words=phrase.words)]
+                edges[first] = [Edge("add", first + 1, 0.0, words=word)]
+
+
+def _goes_on_with(
+    rest: Sequence[str], said: Sequence[str], tokens: Sequence[Token], first: int
+) -> int | None:
+    """Return the place of some words in the same clause and at most a few words ahead."""
+    for at in range(first, min(first + 6, len(tokens) - len(rest) + 1)):
+        if tokens[at].stop:
+            return None
+        if said[at : at + len(rest)] == tuple(rest):
+            return at
+    return None
 
 
 def read_all_but(edges: list[list[Edge]]) -> None:

@@ -1,6 +1,6 @@
 """The phrases of a language that do something in an order, read from its data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -28,7 +28,8 @@ def phrases(language: str = "en") -> Mapping[str, Sequence[tuple[tuple[str, ...]
     """Return every phrase by its first word, the longest first.
 
     Raises:
-        ValueError: A line of the data is not "does [value]: phrase, phrase".
+        ValueError: A line of the data is not "does [value]: phrase, phrase". A phrase may have choices
+            in brackets, "cut (in|into) slices"; an empty choice is nothing.
     """
     text = files("state.language").joinpath(language, "ordering.txt").read_text("utf-8")
     found: dict[str, list[tuple[tuple[str, ...], Phrase]]] = {}
@@ -40,7 +41,7 @@ def phrases(language: str = "en") -> Mapping[str, Sequence[tuple[tuple[str, ...]
         if not colon:
             raise ValueError(f"ordering.txt line {number}: there is no colon")
         does, value = _class_of(head.strip())
-        for one in said.split(","):
+        for one in (spelt for phrase in said.split(",") for spelt in _spelt_out(phrase)):
             words = tuple(one.split())
             if not words or (does, value, " ".join(words)) in known:
                 continue
@@ -83,6 +84,22 @@ def ordinals(language: str = "en") -> Mapping[str, int]:
 
 
 _VALUED = ("ordinal", "amount", "number", "heard")
+
+
+def _spelt_out(phrase: str) -> Iterator[str]:
+    """Return a phrase with each choice of its brackets.
+
+    >>> [*_spelt_out("cut (in|into) (slices|)")]
+    ['cut in slices', 'cut in ', 'cut into slices', 'cut into ']
+    """
+    before, bracket, rest = phrase.partition("(")
+    if not bracket:
+        yield phrase
+        return
+    choices, _, after = rest.partition(")")
+    for choice in choices.split("|"):
+        for ending in _spelt_out(after):
+            yield f"{before}{choice}{ending}"
 
 
 def _class_of(head: str) -> tuple[str, str]:

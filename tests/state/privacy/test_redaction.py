@@ -66,6 +66,9 @@ def test_a_whole_card_number_is_never_a_telephone_number(secret: str) -> None:
         "my phone is on the card 424 242 4242",
         "phone 4242 4242 42, by card",
         "card 4242424242, phone it through",
+        "paying by card 4242 4242 42",
+        "I pay by card, 4242424242",
+        "card at the door: 424242424242",
     ],
 )
 def test_part_of_a_card_is_taken_out_where_a_card_is_spoken_of(text: str) -> None:
@@ -135,6 +138,19 @@ def test_a_security_code_is_taken_out(text: str, cut: str) -> None:
 )
 def test_digits_that_are_not_a_card_number_stay(text: str, region: str | None) -> None:
     assert redact(text, region) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I am Ada, 212 555 0142, paying by card at the door",
+        "my number is 212 555 0142, I'll pay by card",
+        "paying with a debit card, 212-555-0142",
+        "card on delivery please and it's (212) 555-0142",
+    ],
+)
+def test_a_telephone_number_stays_beside_a_way_to_pay(text: str) -> None:
+    assert redact(text, "US") == text
 
 
 @pytest.mark.parametrize(
