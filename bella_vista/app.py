@@ -169,6 +169,7 @@ APP: "App[OrderState, OrderContext]" = App(
         fields=lambda: loaded("bella_vista.order_fields:OrderFields"),
         start_from=later("bella_vista.starting_order:commands_to"),
         generated=("ready_at", "created_at", "updated_at"),
+        same=later("state.menu.words:same_words"),
     ),
     worker=WorkerProcesses(
         serving=lambda settings: loaded("bella_vista.menus:keep_menu_copy")(settings.menu),

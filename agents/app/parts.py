@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -293,12 +294,14 @@ class Replay(Generic[S, C]):
         settings: Returns the settings of a run from its empty folder; the run may write only there.
         generated: The names of fields that are generated for every state, besides ids, numbers and
             versions. A file cannot set them, so they are not compared at the start of a run.
+        same: Whether an expected text of a field and the actual one mean the same; by default they are equal.
     """
 
     fields: Callable[[], type[Fields]] | None = None
     start_from: "Callable[[Any], Iterable[Command[S, C]]] | None" = None
     settings: Callable[[Path], Mapping[str, Any]] = lambda folder: {}
     generated: Collection[str] = ()
+    same: Callable[[str, str], bool] = eq
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -241,7 +241,7 @@ class Policy(ABC):
             say("too young", names=[*too_young(now), *_removed_for_age(now)]),
             now.answers.booking() if now.meant("booking") else "",
             self._status(now) if now.meant("status") else "",
-            *(
+            *_without_repetition(
                 now.answers.answer(asked, now.order, now.now) or say("fact unknown")
                 for asked in heard.answers
             ),
@@ -409,6 +409,15 @@ def _known(op: str, fields: Mapping[str, Any], now: Situation) -> bool:
         case "choose_payment":
             return bool(order.get("payment") == fields.get("method"))
     return False
+
+
+def _without_repetition(answers: Iterable[str]) -> Iterator[str]:
+    """Return answers without one that an earlier answer ends with: "do you have it, and how much is it"."""
+    said = ""
+    for one in answers:
+        if not said.endswith(one):
+            yield one
+            said = one
 
 
 def _handed_over(now: Situation) -> list[Outcome]:

@@ -59,6 +59,15 @@ def stems(text: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in fold(text).split())
 
 
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts have the same words, in whatever case and number.
+
+    >>> same_words("2 espresso shot", "2 Espresso shots"), same_words("no basil", "basil")
+    (True, False)
+    """
+    return one == other or stems(one) == stems(other)
+
+
 SPELT_IN_MANY_WAYS = frozenset(
     {"chili", "chilis", "chilies", "chilli", "chillis", "chillies", "chile"}
 )
@@ -106,16 +115,32 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(" ".join(phrase.split()) for phrase in text.split(","))
 
 
+UNCOUNTED = frozenset(
+    """salmon tuna shrimp yellowtail tofu tempeh chicken beef pork lamb mutton turkey duck brisket bacon ham
+    pastrami chorizo pepperoni salami prosciutto cheese cheddar mozzarella provolone parmesan feta paneer
+    ricotta swiss halloumi boba tapioca rice quinoa corn kale spinach lettuce arugula cabbage kimchi basil
+    cilantro coriander garlic ginger guacamole guac salsa hummus tahini butter cream milk honey ketchup
+    mustard mayo mayonnaise ranch bbq sriracha teriyaki gravy nutella chocolate caramel vanilla matcha ube
+    sesame coconut granola whey oatmeal bread toast popcorn fish seafood crab calamari sour raita slaw
+    coleslaw soy wasabi""".split()
+)
+"""Foods of which a portion is counted by the name alone: "2 salmon"."""
+
+
 def plural(name: str) -> str:
     """Return the plural of a name.
 
     >>> [plural(name) for name in ("espresso shot", "scoop of vanilla", "cherry", "peach", "fries")]
     ['espresso shots', 'scoops of vanilla', 'cherries', 'peaches', 'fries']
+    >>> [plural(name) for name in ("salmon", "sweet and sour", "Butter chicken")]
+    ['salmon', 'sweet and sour', 'Butter chicken']
     """
     joint = _JOINT.search(name)
     head, rest = (name[: joint.start()], name[joint.start() :]) if joint else (name, "")
     lower = head.casefold()
-    if lower.endswith("s") and not lower.endswith(("ss", "us")):
+    if lower.split()[-1:] and lower.split()[-1] in UNCOUNTED:
+        several = head
+    elif lower.endswith("s") and not lower.endswith(("ss", "us")):
         several = head
     elif lower.endswith("y") and len(head) > 1 and lower[-2] not in "aeiou":
         several = head[:-1] + "ies"

@@ -1,9 +1,10 @@
 """Compares the expected fields of a state with the actual ones."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from operator import eq
 from typing import Any, get_args
 
 from pydantic import AwareDatetime, BaseModel, FutureDatetime, NaiveDatetime, PastDatetime
@@ -53,7 +54,10 @@ def _holds_time(annotation: Any) -> bool:
 
 
 def differences(
-    expected: Mapping[str, Any], actual: Mapping[str, Any], times: Collection[str] = ()
+    expected: Mapping[str, Any],
+    actual: Mapping[str, Any],
+    times: Collection[str] = (),
+    same: Callable[[str, str], bool] = eq,
 ) -> Iterator[Difference]:
     """Yield every difference between the expected fields and the actual ones.
 
@@ -65,6 +69,7 @@ def differences(
         actual: The fields of the state's view.
         times: The names of the fields that hold times. Texts of the same time are equal; one without
             a UTC offset is a local time in the other's zone.
+        same: Whether an expected text and an actual one mean the same.
 
     >>> [str(one) for one in differences({"total": 900, "tip": 0}, {"total": 1350, "tip": 0})]
     ['total: expected 900, got 1350']
@@ -72,12 +77,13 @@ def differences(
     >>> [str(one) for one in differences({"lines": lines[0]}, {"lines": lines[1]})]
     ['lines[Cola].size: expected can, got bottle']
     """
-    yield from _Comparison(frozenset(times)).of_mappings(expected, actual, "")
+    yield from _Comparison(frozenset(times), same).of_mappings(expected, actual, "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
     times: frozenset[str]
+    same: Callable[[str, str], bool]
 
     def of_mappings(
         self,
@@ -97,7 +103,7 @@ class _Comparison:
                 yield from self.of_mappings(wanted, found, f"{place}.", of_times=is_time)
             elif isinstance(wanted, list | tuple) and isinstance(found, list):
                 yield from self._unmatched(wanted, found, place, is_time)
-            elif not _same(wanted, found, is_time):
+            elif not self._same(wanted, found, is_time):
                 yield Difference(place, _shown(wanted), _shown(found))
 
     def _unmatched(
@@ -131,7 +137,7 @@ class _Comparison:
         if not (isinstance(wanted, Mapping) and isinstance(found, Mapping)) or not wanted:
             return
         first, name = next(iter(wanted.items()))
-        if first in found and _same(name, found[first], first in self.times):
+        if first in found and self._same(name, found[first], first in self.times):
             yield from self.of_mappings(wanted, found, f"{place}[{_shown(name)}].")
 
     def _pair(
@@ -158,15 +164,14 @@ class _Comparison:
     def _fits(self, wanted: Any, found: Any, is_time: bool) -> bool:
         if isinstance(wanted, Mapping) and isinstance(found, Mapping):
             return not any(self.of_mappings(wanted, found, ""))
-        return _same(wanted, found, is_time)
+        return self._same(wanted, found, is_time)
 
-
-def _same(wanted: Any, found: Any, is_time: bool) -> bool:
-    if isinstance(wanted, Decimal) and isinstance(found, int | float):
-        return wanted == Decimal(str(found))
-    if is_time and isinstance(wanted, str) and isinstance(found, str):
-        return wanted == found or _same_time(wanted, found)
-    return bool(wanted == found)
+    def _same(self, wanted: Any, found: Any, is_time: bool) -> bool:
+        if isinstance(wanted, Decimal) and isinstance(found, int | float):
+            return wanted == Decimal(str(found))
+        if not (isinstance(wanted, str) and isinstance(found, str)):
+            return bool(wanted == found)
+        return self.same(wanted, found) or (is_time and _same_time(wanted, found))
 
 
 def _same_time(wanted: str, found: str) -> bool:

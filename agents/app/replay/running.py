@@ -229,7 +229,9 @@ def _differences(app: App[S, C], fields: Fields | None, call: Call[S, C]) -> Ite
     if fields is not None:
         speaker = call.shared.speaker or call.speaker
         shown = app.view_of(call.state, call.shared.version, speaker)
-        yield from map(str, differences(fields.given, shown, time_fields(app.state_type)))
+        yield from map(
+            str, differences(fields.given, shown, time_fields(app.state_type), app.replay.same)
+        )
 
 
 def _sequence(what: str, expected: Sequence[str], actual: Sequence[str]) -> Iterator[str]:
@@ -359,7 +361,7 @@ def shared_from(app: App[S, C], file: ConversationFile, context: C) -> SharedSta
     speaker: str | None = given.get("active_agent")
     wanted = comparable(given, app.noun, app.replay.generated)
     shown = app.view_of(state, version, speaker)
-    wrong = list(differences(wanted, shown, time_fields(app.state_type)))
+    wrong = list(differences(wanted, shown, time_fields(app.state_type), app.replay.same))
     if wrong:
         raise _no_such_state(app, file, "; ".join(map(str, wrong)))
     return SharedState(state, context, version=version, speaker=speaker, state_id="replayed")

@@ -286,8 +286,11 @@ def add_parted_notes(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
             at = _goes_on_with(rest, said, tokens, first + 2)
             if at is None:
                 continue
-            inside = [min(here, key=lambda edge: edge.cost) for here in edges[first + 2 : at] if here]
-            of_part = any(edge.does == "option" for edge in inside) and not names_dish(inside)
+            inside = [
+                min(here, key=lambda edge: edge.cost) for here in edges[first + 2 : at] if here
+            ]
+            kinds = {edge.does for edge in inside}
+            of_part = bool(kinds & {"option", "group"}) and "dish" not in kinds
             if of_part and said[first + 1] != "one":
                 whole = " ".join(said[first : at + len(rest)])
                 edges[first] = [Edge("note", at + len(rest), -0.3, words=whole)]

@@ -198,6 +198,8 @@ class Questions:
             return Asked("total")
         pieces = cut(words, self._names)
         subject, size = self._subjects.find(pieces, things)
+        if pattern("compares prices").search(words.said) is not None:
+            size = None
         if (
             subject is None
             and len(things) > 1

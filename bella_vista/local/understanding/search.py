@@ -12,6 +12,7 @@ from bella_vista.local.understanding.edges import NO_EDGE, Lattice
 from bella_vista.local.understanding.grammar import (
     BEAM,
     FIRST,
+    LOST_VERB,
     MEANINGS,
     NOTHING,
     STRANGE,
@@ -35,6 +36,7 @@ from bella_vista.local.understanding.states import (
     SIG,
     SIZE,
     STEPS,
+    VERB,
     Act,
     Reading,
     State,
@@ -183,7 +185,9 @@ class Search:
         for state in states:
             made = state.copy()
             made[COST] += self._doing.closing(made, begun=made[PLACE] == "before")
-            if made[PEND]:
+            if made[VERB] == "remove":
+                made[COST] += LOST_VERB / 2  # "the soup, cancel" takes off the soup
+            if made[PEND] or made[VERB] == "remove":
                 self._doing.act(made, "lost", None, size - 1)
             known = done.get(made[SIG])
             if known is None or made[COST] < known[COST]:

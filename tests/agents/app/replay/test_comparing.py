@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, BaseModel
 
 from agents.app.replay.comparing import differences, time_fields
 from bella_vista.order_fields import OrderFields
+from state.menu.words import same_words
 from state.order import OrderState
 from state.view import view
 from tests.bella_vista.small_restaurant import restaurant
@@ -100,6 +101,15 @@ def test_differences_are_reported_field_by_field(
     expected: dict[str, Any], actual: dict[str, Any], told: list[str]
 ) -> None:
     assert [str(one) for one in differences(expected, actual)] == told
+
+
+def test_an_application_says_which_texts_are_the_same() -> None:
+    expected = {"lines": [{"name": "Bowl", "with": ["2 salmon", "no egg"]}], "note": "Cut in half"}
+    actual = {"lines": [{"name": "Bowl", "with": ["no egg", "2 salmons"]}], "note": "cut in half"}
+    assert [str(one) for one in differences(expected, actual, same=same_words)] == []
+    assert len(list(differences(expected, actual))) == 3
+    actual["lines"][0]["with"] = ["egg", "2 salmons"]  # type: ignore[index]
+    assert len(list(differences(expected, actual, same=same_words))) == 2
 
 
 class Slot(BaseModel, frozen=True):
