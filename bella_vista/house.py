@@ -14,7 +14,7 @@ _Names = Annotated[tuple[str, ...], Field(max_length=500)]
 
 
 class HouseChange(BaseModel):
-    """What staff send: only what is given changes."""
+    """A request of the staff: only the given fields change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -22,9 +22,9 @@ class HouseChange(BaseModel):
     sold_out: _Names | None = None
     """All that is sold out: it replaces what was."""
     add_sold_out: _Names = ()
-    """What is sold out too, whatever others have set meanwhile."""
+    """Dishes and choices to mark as sold out, besides those that others have marked meanwhile."""
     remove_sold_out: _Names = ()
-    """What can be ordered again."""
+    """Dishes and choices that can be ordered again."""
 
 
 def house_of(live: LiveSettings) -> Callable[[], House]:

@@ -40,14 +40,14 @@ _ENDING = ("done", "no", "place")
 _TO_CHOOSE = frozenset(
     {"ambiguous", "choice_missing", "choice_not_possible", "either", "which_line"}
 )
-"""What is asked back that the guest can answer with one of what is possible."""
+"""Questions that the guest can answer with one of the possible choices."""
 _LETTERS = re.compile(r"(?:[^\W\d_][ .-]+){2,}[^\W\d_][ .]*")
 """A name of which nothing but the letters is said."""
 _REMEMBERED = 2_000
 """How many messages are remembered over all conversations; a turn needs only its own and the one before."""
 
 _ON_A_YES = frozenset({"confirm_order", "place_order"})
-"""What is only done to the order that the guest said yes to."""
+"""Tools that act only on the order that the guest said yes to."""
 
 _OF_THE_ORDER = frozenset(
     {
@@ -70,7 +70,7 @@ IN_VAIN = "In vain"
 
 @dataclass(frozen=True)
 class _Passed:
-    """What one of several messages came to, to be told with what the last of them comes to.
+    """The outcome of one of several messages, told together with that of the last one.
 
     Args:
         agent: Whose reply it is.
@@ -587,7 +587,7 @@ def _add(passed: list[_Passed], one: _Passed) -> None:
 
 
 def _unless_asked(one: _Passed, move: Move, last: _Passed) -> str:
-    """What has to be said by name, unless it is a question that the reply ends with anyway, or what it does."""
+    """Return what has to be said by name, except what the reply asks or does anyway."""
     if one.leaves and last.leaves:
         return ""
     return "" if one.question and one.question in move.words else one.about

@@ -48,7 +48,7 @@ class LocalLLM(LLM[Any]):
 
     @property
     def provider(self) -> str:
-        """Who runs it."""
+        """The provider's name, as livekit reports it."""
         return "bella-vista"
 
     def chat(

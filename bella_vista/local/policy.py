@@ -110,7 +110,7 @@ class Situation:
         return any(intent in self.heard.intents for intent in intents)
 
     def tried(self, tool: str) -> Outcome | None:
-        """What a tool came to since the guest spoke, if it was called."""
+        """The outcome of a tool since the guest spoke, if it was called."""
         return next((one for one in reversed(self.scene.outcomes) if one.name == tool), None)
 
     def did(self, tool: str) -> bool:
@@ -316,7 +316,7 @@ _COMMON = frozenset({"set_customer", "remove_allergy", "add_allergy", "add_note"
 _TOLD_AT_ONCE = ("robot", "a human", "rules", "abuse", "no allergies")
 """Intents that one fixed sentence answers."""
 _TOLD = _COMMON | {"apply_coupon"}
-"""What an agent tells that the one before has done for the same words."""
+"""Tools of the agent before whose outcome this agent tells."""
 
 
 def call(tool: str, /, **arguments: Any) -> ToolCall:
@@ -421,7 +421,7 @@ def _without_repetition(answers: Iterable[str]) -> Iterator[str]:
 
 
 def _handed_over(now: Situation) -> list[Outcome]:
-    """What the agent before did for the same words, which this one has to say."""
+    """Return the outcomes of the agent before for the same words: this one has to say them."""
     tried = {one.name for one in now.scene.outcomes}
     return [
         Outcome(one.op, one.fields, "")

@@ -1,4 +1,4 @@
-"""What became of the tools an agent called, in the words a guest hears."""
+"""Outcomes of an agent's tools, in the words that a guest hears."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -185,4 +185,4 @@ _PERSONS = {
     "After placing": "person more",
     "In vain": "asked in vain",
 }
-"""What is said of a call to the staff, by how its reason begins."""
+"""The sentence about a call to the staff, by the beginning of its reason."""

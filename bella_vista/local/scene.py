@@ -1,4 +1,4 @@
-"""What any model sees of a call, sorted: who it is, the order as data, what was said, what its tools answered."""
+"""A call as any model sees it, sorted: the agent, the order as data, the messages, the tools' answers."""
 
 import json
 import re
@@ -22,7 +22,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one tool call came to; ``code`` is empty when it was done."""
+    """The outcome of a tool call; ``code`` is empty if it was done."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -60,9 +60,9 @@ class Scene:
     outcomes: tuple[Outcome, ...]
     tools: frozenset[str]
     told: str = ""
-    """What this reply was told beside the instructions."""
+    """Instructions for this reply alone."""
     answered: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
-    """What its tools answered to each of the guest's messages, by the message's id."""
+    """The tools' answers to each of the guest's messages, by the message's id."""
 
     @property
     def welcomes_back(self) -> bool:
@@ -88,12 +88,12 @@ class Scene:
 
     @property
     def last_said(self) -> str:
-        """What this agent said last, before the guest's words."""
+        """The last words of this agent before the guest's."""
         return next((words.text for words in reversed(self.dialogue) if not words.by_guest), "")
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What this agent said, the last first."""
+        """The words of this agent, the last first."""
         return tuple(words.text for words in reversed(self.dialogue) if not words.by_guest)
 
     def said_before(self, text: str) -> bool:
@@ -119,7 +119,7 @@ class Scene:
 
     @property
     def to_try_again(self) -> tuple[Outcome, ...]:
-        """What was overtaken like that beside something that was done, which is not done twice."""
+        """Calls that were overtaken beside one that was done, which is not repeated."""
         codes = {one.code for one in self.outcomes}
         if not codes <= {"", _CONFLICT, "sibling_failed"} or "" not in codes:
             return ()
@@ -134,7 +134,7 @@ class Scene:
 
     @property
     def last_outcomes(self) -> tuple[Outcome, ...]:
-        """What tools came to, without the tries that were overtaken and made again."""
+        """The outcomes of tools, without calls that were overtaken and repeated."""
         return tuple(
             one
             for place, one in enumerate(self.outcomes)
@@ -194,7 +194,7 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
                 waited = _waiting(dialogue) if item.interrupted else 0
                 dialogue.insert(len(dialogue) - (waited if waited > 1 else 0), said)
             elif item.role == "user":
-                # What changed nothing is tried again by the reply to what the guest says now.
+                # A call that changed nothing is repeated by the reply to the guest's present words.
                 for outcomes in answered.values():
                     if not any(map(_changed, outcomes)):
                         outcomes.clear()

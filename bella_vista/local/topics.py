@@ -8,7 +8,7 @@ from bella_vista.local.english.talking import blocks
 
 
 class Topic(StrEnum):
-    """What the last sentence asked for."""
+    """The subject of the last question."""
 
     NOTHING = ""
     ANYTHING_ELSE = "anything_else"
@@ -42,7 +42,7 @@ EXPECTS: dict[Topic, str] = {
     Topic.RATING: "rating",
     Topic.COMMENT: "comment",
 }
-"""What kind of answer each question waits for; the rest is open."""
+"""The kind of answer that each question waits for; the rest is open."""
 
 
 @lru_cache(maxsize=4_096)

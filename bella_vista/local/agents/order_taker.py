@@ -106,7 +106,7 @@ class OrderTakerPolicy(Policy):
         return about_paying or now.meant("yes", "no", "nothing", "done", "place", "right")
 
     def worth_saying(self, now: Situation) -> Sequence[Outcome]:
-        """What the reading says anyway is not said before it, but for what was just corrected in it."""
+        """Leave out reports that the reading repeats, except those of a correction made just now."""
         if not now.did("read_back"):
             return now.scene.outcomes
         corrected = _OF_LINES if now.topic is Topic.CONFIRM else frozenset()
@@ -179,7 +179,7 @@ def _pays(now: Situation) -> bool:
 
 
 def suggestion(now: Situation) -> str | None:
-    """What the house offers with what was just added: once, and never again."""
+    """Return the house's offer for a dish that was just added; each is made once."""
     if any(topic(text) is Topic.SUGGESTION for text in now.scene.said):
         return None
     added = {str(one.arguments.get("name")) for one in now.scene.outcomes if one.name == "add_item"}
@@ -308,7 +308,7 @@ def _asked_to_confirm(now: Situation) -> bool:
 
 
 def _last_asked(now: Situation) -> Topic:
-    """What the last words asked, of this agent or of the one before, when this one has said nothing yet."""
+    """Return the question of the last words: this agent's, or the one's before if this one has not spoken yet."""
     return now.topic if now.scene.opening else topic(now.scene.last_said)
 
 

@@ -20,7 +20,7 @@ _SMALL = frozenset("a an and at for i in is it my of on one or that the to with 
 
 _SPACE = ord(" ")
 _EMPTY = (op.ASSERT, op.ASSERT_NOT, op.AT)
-"""What takes no characters."""
+"""Parts of a pattern that match no characters."""
 
 _Words = frozenset[str]
 

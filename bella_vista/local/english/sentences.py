@@ -1,4 +1,4 @@
-"""What the local model says, in English: the sentences stand in ``state/language/en/sentences.txt``."""
+"""Sentences of the local model in English, read from ``state/language/en/sentences.txt``."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

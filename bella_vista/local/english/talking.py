@@ -1,4 +1,4 @@
-"""What guests say beside their order: patterns and words of English, read from ``state/language/en/talking.txt``."""
+"""Patterns and words of English for all that is not an order, read from ``state/language/en/talking.txt``."""
 
 import re
 from collections.abc import Mapping, Sequence

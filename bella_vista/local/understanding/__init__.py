@@ -1,1 +1,1 @@
-"""What a guest's line means: wishes, questions, small talk, and what has to be asked back."""
+"""Understanding of a guest's line: wishes, questions, small talk, and questions to ask back."""

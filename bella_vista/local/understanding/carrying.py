@@ -40,9 +40,9 @@ from bella_vista.local.understanding.waiting import (
 from state.menu.words import stems
 
 _SUCH = ("of-them", "same", "again", "it")
-"""What "another one" may be of."""
+"""Things that "another one" may be of."""
 _LIKE_A_DISH = 1.2
-"""What it costs to take the name of a dish that is on the order for an option."""
+"""The cost of taking the name of a dish on the order for an option."""
 _DEALT = 1.0
 """How much likelier a split is that deals out exactly as many as were ordered."""
 

@@ -1,4 +1,4 @@
-"""Takes out how a guest can be reached, and what he must not eat."""
+"""Takes out how a guest can be reached, and foods that they must not eat."""
 
 import re
 from collections.abc import Iterable

@@ -46,9 +46,9 @@ from state.menu.words import stems
 READINGS, GAIN = 8, 1.2
 """So many readings are carried out, as long as one more can be the best: so much it may gain there."""
 SIZE_OF_TOPIC = 1.5
-"""What it costs to take a size of the dish that was spoken of for another dish."""
+"""The cost of taking a size of the dish under discussion for another dish."""
 LOST = 1.0
-"""What it costs a reading that something of it came to nothing."""
+"""The cost of a reading of which something came to nothing."""
 _LONG = 100
 """A line of so many words is no order of one guest: fewer readings of it are kept."""
 _SHORTEST = 3
@@ -56,11 +56,11 @@ _SHORTEST = 3
 _LONGEST = 80
 """Characters of what may be a dish; no dish has a longer name."""
 _BETWEEN = frozenset(("comma", "stop", "filler"))
-"""What may stand between words and their correction."""
+"""Words that may stand between words and their correction."""
 _MEANS = frozenset(("head", "option", "ref", "part", "pass"))
-"""What is done with words that mean something."""
+"""Classes of words that do something."""
 _MEANS_NOTHING = frozenset(("begin", "one", "the", "pass", "head"))
-"""What is done before words that were corrected, where they take nothing else with them."""
+"""Classes of words before corrected words that take nothing else with them."""
 _ASKING = {
     "choice_not_possible": 0.8,
     "not_on_menu": 1.0,
@@ -75,7 +75,7 @@ _ASKING = {
 
 @dataclass(slots=True, eq=False)
 class Decided:
-    """What a line orders and changes.
+    """The orders and changes of a line.
 
     Args:
         drafts: The commands, each with the place it was said at.
@@ -105,7 +105,7 @@ class Decided:
 
     @property
     def order(self) -> Any:
-        """What tells this outcome from others."""
+        """The key that tells this outcome from others."""
         drafts: dict[str, int] = {}
         for _, draft in self.drafts:
             fields = dict(draft.fields)

@@ -1,4 +1,4 @@
-"""What the rules of the grammar do to a state of the search, and what that costs beside their price."""
+"""Actions of the grammar's rules on a state of the search, and their cost beside the rule's price."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -48,7 +48,7 @@ NO_EDGE = Edge("", 0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class PassingCost:
-    """What it costs to pass over a word, and why."""
+    """The cost of passing over a word, and the kind of word that it is."""
 
     cost: float
     kind: str

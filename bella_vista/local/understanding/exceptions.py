@@ -1,4 +1,4 @@
-"""What is said of all but some: "everything large except the chai"."""
+"""Changes of all but some: "everything large except the chai"."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What has no dish of its own: sizes, numbers and choices that belong to something, and words that point."""
+"""Items without a dish: sizes, numbers and choices that belong to something, and words that point."""
 
 from collections.abc import Sequence
 from dataclasses import replace

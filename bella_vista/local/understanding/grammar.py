@@ -209,7 +209,7 @@ RULES = """
 """
 
 JOINTS = "nothing and with the verb comma stop but on or times correct".split()
-"""What may stand before a word, in the order of the prices' columns."""
+"""Joints that may stand before a word, in the order of the prices' columns."""
 NOTHING, AND, WITH, THE, AFTER_VERB, COMMA, STOP, BUT, ON, OR, TIMES, CORRECT = range(12)
 
 PRICES = """
@@ -252,7 +252,7 @@ CHOSEN_AFTER_NO = 0.6
 COUNTED = 0.4
 """A number of things, or an article, before what is a choice: "make it two sugars", "make it a funghi"."""
 LISTED = 1.0
-"""What a thing becomes, said after "and": "make it two burgers and two colas"."""
+"""A thing that another one becomes, said after "and": "make it two burgers and two colas"."""
 MISFIT, NOT_IN_IT = 5.0, 1.6
 """An option or a size the dish cannot have; leaving off what is not in it."""
 UNSIZED = 0.8

@@ -1,4 +1,4 @@
-"""What has been taken out of a guest's message so far."""
+"""The parts of a guest's message that have been taken out of it so far."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +10,7 @@ from bella_vista.local.understanding.tokens import Words
 
 @dataclass
 class Heard:
-    """What has been taken out of a message so far, with where each thing was said."""
+    """The parts that have been taken out of a message so far, each with its place."""
 
     drafts: list[tuple[int, Draft]] = field(default_factory=list)
     intents: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the lines of an order hold in the end, and held before: asked of each by the accounting."""
+"""Questions of the accounting about a line of the order, as it is in the end and as it was before."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -21,10 +21,10 @@ class Split:
 
 @dataclass(eq=False)
 class Item:
-    """One thing the guest wants, in his words where the menu has not been asked yet.
+    """One thing the guest wants, in their words where the menu has not been asked yet.
 
     Args:
-        words: What he called it.
+        words: The guest's words for it.
         names: The dishes it may be; one when it is certain, none when it is not on the menu.
         quantity: How many; ``None`` when "a few" were wanted.
         size: The size as said.

@@ -1,4 +1,4 @@
-"""What the menu makes of a guest's words about one dish: whether it can be had so, and how it is called."""
+"""A guest's words about one dish, held against the menu: whether it can be had so, and its name there."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What each word of a line can mean: names of the menu, numbers, and phrases that do something."""
+"""All meanings of each word of a line: names of the menu, numbers, and phrases that do something."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ from state.menu.words import stem
 _LONGEST_GAP = 3
 _NONE: Mapping[str, Entity] = {}
 _ITS_OWN = 0.7
-"""What it costs more that a choice is said to have a choice of its own."""
+"""The extra cost of a choice that has a choice of its own."""
 
 
 def lattice(

@@ -1,4 +1,4 @@
-"""What a guest's line can mean: wishes, questions, small talk, and what has to be asked back."""
+"""Possible meanings of a guest's line: wishes, questions, small talk, and questions to ask back."""
 
 import re
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something to ask the guest before his wish can be carried out.
+    """Something to ask the guest before their wish can be carried out.
 
     Args:
         code: As the order's refusals: ``choice_missing``, ``ambiguous``, ``not_on_menu``,
@@ -146,7 +146,7 @@ NO_ORDER = OrderSeen()
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """What one line of the guest's means.
+    """The meaning of one line of the guest's.
 
     Args:
         text: The line.

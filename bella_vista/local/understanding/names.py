@@ -49,7 +49,7 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What a run of words turned out to name.
+    """The things that a run of words names.
 
     Args:
         names: The dishes it may mean; one when it is certain.
@@ -189,6 +189,16 @@ class Names:
             for choice in self._menu.options[group].choices
             for name in (choice.name, *choice.aliases)
         }
+
+    def is_choice_of(self, dish: str, stem: str) -> bool:
+        """Whether a word, as its stem, is one of the choices of a dish."""
+        item = self._menu.dish(dish)
+        return item is not None and any(
+            (stem,) == stems(name)
+            for group in self._menu.groups(item)
+            for choice in group.choices
+            for name in (choice.name, *choice.aliases)
+        )
 
     def longest(self, tokens: Sequence[Token], at: int) -> tuple[int, Meaning] | None:
         """Return the longest name that begins at a token, and of how many tokens it is."""

@@ -22,7 +22,7 @@ from bella_vista.local.understanding.waiting import left, names_one
 from state.menu.words import stems
 
 _NEW_BY_THE = 0.5
-"""What it costs that "the burger" is none of those that are on the order."""
+"""The cost of "the burger" for one that is not on the order."""
 _APART = frozenset((NOTHING, COMMA, STOP, AFTER_VERB))
 _THESE = ("all", "them", "it")
 

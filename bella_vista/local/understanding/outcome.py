@@ -17,12 +17,12 @@ from bella_vista.local.understanding.said import Option, Said
 from state.menu.words import stems
 
 NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH, OTHER = 2.0, 2.0, 1.0, 2.2, 0.6, 0.5
-"""What it costs a reading that it does not fit what is on the order."""
+"""Costs of a reading that does not fit the order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """What waits to be done until it is known with which line.
+    """A change that waits until the line is known.
 
     Args:
         lines: The lines it may be.
@@ -39,7 +39,7 @@ class Which:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a line is said upon, beside the order.
+    """The situation in which a line is said, beside the order.
 
     Args:
         topic: A dish that was spoken of before.
@@ -85,14 +85,14 @@ class Outcome:
         self.waiting = list(waiting)
         self._words = words
         self.items: list[Item] = []
-        """What is new."""
+        """The new things."""
         self.touched: list[Item] = []
         """The lines that are not as they were."""
         self.settled: list[Item] = []
         """The things that waited for an answer and got one."""
         self.questions: list[Question] = []
         self.penalty = 0.0
-        """What it costs the reading that it does not fit."""
+        """The cost of all that does not fit the order."""
         self.place = 0
         """The place in the line that is carried out now."""
         self.spoken: Item | None = None
@@ -100,13 +100,13 @@ class Outcome:
         self.leaving = 0
         """The bits of the dishes that the rest of the line takes off."""
         self.put: Sequence[Option] = ()
-        """What was put on something just now: "the cheese on the beef one"."""
+        """Choices that were put on something just now: "the cheese on the beef one"."""
         self.removed: Item | None = None
         """The thing that was taken off last."""
         self.situation = situation
-        """What the line is said upon."""
+        """The situation in which the line is said."""
         self.which = situation.which
-        """What waits until it is known with which line."""
+        """The change that waits until the line is known."""
         self.gives_way: Item | None = None
         """The thing that is to give way to what is named next."""
         self.several_give_way = False

@@ -52,7 +52,7 @@ class Pending:
 
     @property
     def which(self) -> Which | None:
-        """What is to be done with a line once it is known with which."""
+        """The change that waits until the line is known."""
         if self._question.code != "which_line":
             return None
         facts = self._question.facts

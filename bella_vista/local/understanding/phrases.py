@@ -8,7 +8,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """What a phrase does.
+    """A phrase and its class.
 
     Args:
         does: The word class that the grammar knows.

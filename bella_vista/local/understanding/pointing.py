@@ -20,10 +20,10 @@ from state.menu.words import fold, stem, stems
 _MOST = 3
 """So many names are in one description."""
 _COST = 0.25
-"""What it costs that a description means what it fits; it is dearer where it fits less well."""
+"""The cost of taking a description for the thing that it fits; more where it fits less well."""
 _CALLED, _AS_IT_COMES = 0.1, 0.3
 _ORDERED = 0.5
-"""What it costs more to mean a kind of dish, some of which are ordered, than a dish that is called like it."""
+"""The extra cost of a kind of dish, some of which are ordered, over a dish of that name."""
 
 
 def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen) -> None:

@@ -334,9 +334,13 @@ class Questions:
         ):
             return None
         named = any(piece.head for piece in pieces)
+        free = words.find(pattern("asks without")) is not None
         of_all = words.find(pattern("asks of all")) is not None
+        points = not {"it", "that", "this", "them"}.isdisjoint(words.said.split())
+        of_all = of_all or (
+            free and not points and pattern("asks have").match(words.said) is not None
+        )
         if allergen is not None and of_all and (not named or self._section_only(pieces)):
-            free = words.find(pattern("asks without")) is not None
             aspect = "without" if free else "with"
             section = self._section_in(words, pieces)
             return Asked("allergens", subject=section, allergen=allergen, aspect=aspect)

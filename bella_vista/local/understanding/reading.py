@@ -1,4 +1,4 @@
-"""What a reading says, item by item: the acts of a search put together."""
+"""The items of a reading: the acts of a search put together."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -62,7 +62,7 @@ def _turned(words: Words, names: Names) -> Words:
 
 def _same_nouns(words: Words, names: Names) -> Words:
     """Write out the noun of a name that was said before: "two apple juices and one orange"."""
-    nouns: dict[str, Token] = {}
+    nouns: dict[str, tuple[Token, Sequence[str]]] = {}
     at = 0
     while at < len(words):
         token = words.tokens[at]
@@ -70,9 +70,13 @@ def _same_nouns(words: Words, names: Names) -> Words:
         length = named[0] if named is not None else 1
         if named is not None and named[1].own and length > 1:
             last = words.tokens[at + length - 1]
-            nouns[last.stem] = last
+            nouns[last.stem] = last, named[1].dishes
         elif length == 1 and nouns and _lacks_noun(words, at, names):
-            wholes = [(noun, names.longest((token, noun), 0)) for noun in nouns.values()]
+            wholes = [
+                (noun, names.longest((token, noun), 0))
+                for noun, dishes in nouns.values()
+                if not any(names.is_choice_of(dish, token.stem) for dish in dishes)
+            ]
             meant = [noun for noun, whole in wholes if whole and whole[0] > 1 and whole[1].own]
             if meant:
                 told = replace(meant[-1], start=token.end, end=token.end)

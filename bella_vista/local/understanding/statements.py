@@ -1,4 +1,4 @@
-"""Takes out of a message whatever is no order: who the guest is, how he gets and pays for his food."""
+"""Takes out of a message all that is not the order: the guest's name, how they get their food and pay."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from bella_vista.local.understanding.tokens import Words, number_at
 from state.menu import Menu
 
 SETTLING = ("yes_no", "choice", "amount")
-"""What is asked for when the food is settled."""
+"""Questions that are asked once the food is settled."""
 
 
 class Statements:

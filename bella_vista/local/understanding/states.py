@@ -57,7 +57,7 @@ class Act:
 
 
 class Step(NamedTuple):
-    """What some words were taken for, and what that cost; an empty edge passes over a word."""
+    """The meaning given to some words, and its cost; an empty edge passes over a word."""
 
     edge: Edge
     first: int

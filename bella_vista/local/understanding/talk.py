@@ -25,22 +25,22 @@ _SURE = (
     ),
     *("start over", "booking", "status", "bye", "thanks", "order", "back"),
 )
-"""What a whole clause may mean, by the pattern, and what says so much that nothing else is looked for in it."""
+"""Meanings of a whole clause, by the pattern. Nothing else is looked for in such a clause."""
 
 _WHOLE = (
     *_SURE[:12],
     *("place", "done", "right", "bye", "thanks", "no", "yes", "nothing", "repeat", "wait"),
     *("back", "order", "puzzled"),
 )
-"""What else it may mean; some clauses mean several things."""
+"""Further meanings of a clause; some clauses have several."""
 
 _ENDING = ("done", "nothing", "once no", "once yes")
-"""What a guest says who wants nothing more, by the pattern."""
+"""Ways to say that nothing more is wanted, by the pattern."""
 _ANSWERS = frozenset({"yes", "no", "nothing"})
 _OPEN = (None, "open", "yes_no", "name too")
-"""What was asked for where agreement is an answer."""
+"""Questions to which agreement is an answer."""
 _FOR_A_PERSON = {"human": "", "call back": "Call back: ", "complaint": "Complaint: "}
-"""What a person is called for, with how the reason begins that the staff read."""
+"""Occasions to call a person, with the beginning of the reason that the staff read."""
 _LONGEST_REASON = 200
 
 
@@ -222,7 +222,7 @@ class Talk:
             if following is None or following.stop or following.word in words_of("after answer"):
                 self._heard.meant(intent)
                 self.answer = intent
-                # What a "no" takes back is seen later; a "yes", or a "wrong", says no more.
+                # A "no" may take something back, which is seen later; a "yes" or a "wrong" says no more.
                 if intent == "no" and words.tokens[0].word not in ("wrong", "incorrect", "that"):
                     return words
                 return words.part(length, len(words.tokens))

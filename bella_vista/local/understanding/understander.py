@@ -1,4 +1,4 @@
-"""What a guest's line means on any menu: the whole of the understanding, from text to wishes."""
+"""The whole of the understanding on any menu, from text to wishes."""
 
 import re
 import threading
@@ -193,7 +193,7 @@ _BEGINS = (
 
 @dataclass(frozen=True)
 class _House:
-    """What is known of one house, the same for every line."""
+    """Knowledge of one house, the same for every line."""
 
     names: Names
     kitchen: Kitchen
@@ -273,7 +273,7 @@ class _Hearing:
 
     @property
     def read(self) -> Sequence[Token]:
-        """What was left of the line when all but what is ordered was taken out of it."""
+        """The rest of the line once all but the order was taken out of it."""
         return self._left
 
     # -- hearing -------------------------------------------------------------------------------------------
@@ -726,7 +726,7 @@ _LEAST_BEFORE_ONE, _MOST_BEFORE_ONE = 4, 8
 _A_REMARK = 3
 """From how many words on something is a remark, and not only what joins a name to a way."""
 _NO_FOOD = frozenset({"fulfilment", "time", "address", "name", "choice", "amount", "rating"})
-"""What is asked for when a number alone is none of the food."""
+"""Questions after which a number alone is not about food."""
 _JSON_KEY = re.compile(r'["\u201c\u201d]\w+["\u201c\u201d]\s*:')
 _OF_THE_HOUSE = frozenset({"facts", "allergens", "diets", "service"})
 _OF_A_DISH = frozenset({"contents", "price"})

@@ -2,8 +2,8 @@
 
 The lines stand in ``lines/*.yaml``. Each is ``say`` with any of: ``does`` (the commands, in a short
 notation; ``any`` where several readings are right), ``either`` (another right reading), ``answers``,
-``asks`` (the code of a question; ``any`` where asking is right too), ``intents``; and what it is said
-upon: ``order`` (lines), ``after`` (a line whose question is still open) and ``expects``.
+``asks`` (the code of a question; ``any`` where asking is right too), ``note`` (of one of the commands),
+``intents``; and what it is said upon: ``order`` (lines), ``after`` (a line whose question is still open) and ``expects``.
 """
 
 import re
@@ -22,7 +22,7 @@ from state.menu import Menu, load_menu
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-KEYS = frozenset("say after order expects does either asks answers intents unheard".split())
+KEYS = frozenset("say after order expects does either asks answers intents note unheard".split())
 AFTERNOON = datetime(2026, 11, 20, 15, 0)  # noqa: DTZ001 - set into each house's own zone
 
 
@@ -117,6 +117,7 @@ def test_a_line_means_what_the_guest_means(name: str, line: Any) -> None:
         assert codes == []
     elif line["asks"] != "any":
         assert line["asks"] in codes
+    assert "note" not in line or line["note"] in [d.fields.get("note") for d in result.commands]
     assert set(line.get("intents", [])) <= set(result.intents)
     assert line.get("unheard", list(result.not_understood)) == list(result.not_understood)
     if "any" not in (line.get("does"), line.get("asks"), line.get("answers")):
