@@ -122,7 +122,8 @@ class Accounting:
             if one.place in which or one.count == 0 or self._is_asked(one, asked):
                 continue
             if after is not None and after.correct and one.verb != "remove":
-                if after.firmly and self._stands_beside(one, after, lines):
+                again = any(_says_again(after, earlier) for earlier in said[:at])
+                if after.firmly and not again and self._stands_beside(one, after, lines):
                     lost.append(told_of(after, said[at + 2 :], tokens))
                 one = _taken_back(one, after)
             if any(later.become is not None and later.become.size for later in said[at + 1 :]):
@@ -655,6 +656,14 @@ def _means(after: Said, said: Said) -> bool:
     return named and sized and all(one.words in options for one in after.options)
 
 
+def _says_again(correction: Said, earlier: Said) -> bool:
+    """Whether a correction only says how many of an earlier thing there are to be."""
+    if correction.head is not None:
+        return correction.counts and bool(correction.mask & earlier.mask)
+    told = {one.words for one in correction.options}
+    return bool(correction.count and told) and told <= {one.words for one in earlier.options}
+
+
 def _less(count: int | None, others: int | None) -> int | None:
     return count - others if count and others and count > others else count
 
@@ -686,7 +695,8 @@ def _is_announced(said: Said, after: Said) -> bool:
 def _counted_again(said: Said, following: Sequence[Said]) -> bool:
     """Whether a later item says another number: "make it four", "make that two colas"."""
     for one in following:
-        same = one.verb == "change" and one.mask & said.mask
+        corrects = one.correct and _says_again(one, said)
+        same = corrects or one.verb == "change" and one.mask & said.mask
         about = one.become if one.become is not None else one if same else None
         if about is not None and about.count is not None:
             return True

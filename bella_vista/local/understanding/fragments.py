@@ -244,6 +244,15 @@ def _of_its_kind(out: Outcome, said: Said) -> bool:
 
 def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     """Give something to the thing that was ordered just before in the same line."""
+    if said.correct and said.count is not None and said.options and said.size is None:
+        again = [one for one in out.items if out.matcher.made_with([one], said.options)]
+        if len(again) == 1 and again[0].names == item.names:
+            again[0].quantity = said.count  # "one ham pie and one veggie pie, no, two ham"
+            return True
+        if said.firmly and not item.splits and out.writer.clash(item, said):
+            item.quantity = said.count  # "one ham pie, no, two veggie"
+            out.change(item, replace(said, count=None))
+            return True
     if of_pieces(out, item, said):
         return True
     out.matcher.make_plain(item, said)

@@ -69,6 +69,7 @@ RULES = """
   after        dish       combo_of           combo                   after   0.1
   any          one        -                  begin ref               after   begin.one
   after        one        adjoining          -                       after   0.1
+  after        one        sized_just_now     -                       after   -0.3
   after        one        turned             -                       after   0.1
   after        one        combos             -                       after   0.1
   after        all        combos             -                       after   0.1

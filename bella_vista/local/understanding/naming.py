@@ -376,6 +376,10 @@ def _correct_last(out: Outcome, said: Said) -> None:
     """Take back what was said last in this line: "a cola, sorry, a cappuccino"."""
     last = out.items[-1]
     item = out.make(said)
+    earlier = [one for one in out.items[:-1] if one.names == item.names]
+    if said.count is not None and len(earlier) == 1 and last.names != item.names:
+        out.change(earlier[0], replace(said, head=None))  # "two rolls, a bun, sorry, one roll"
+        return
     if said.count is None and not said.article:
         item.quantity = last.quantity
         if item.size is None and last.size and out.kitchen.size(item.name, last.size):

@@ -175,7 +175,9 @@ def _phrases(
             if following is None or not (
                 following.stop or following.word in words_of("after a correction")
             ):
-                cost += 0.3 if following and _counts_a_name(edges, end, following) else 2.0
+                sized = _sizes_only(edges_at(edges, end))  # "a small one, no, large"
+                counts = following is not None and _counts_a_name(edges, end, following)
+                cost += 0.3 if sized or counts else 2.0
         if phrase.does == "ordinal" and _numbers_a_list(tokens, first, following):
             here.append(Edge("filler", end, 0.0, words=phrase.words))
         if phrase.does == "filler" and phrase.words == "the first one":
@@ -263,6 +265,12 @@ def _counts_a_name(edges: Sequence[Sequence[Edge]], at: int, token: Token) -> bo
     """Whether "one" counts something here: "no one bacon is enough", but not "no one wants it"."""
     names = edges[at + 1] if at + 1 < len(edges) else ()
     return token.word == "one" and any(edge.does in ("dish", "option", "size") for edge in names)
+
+
+def _sizes_only(here: Sequence[Edge]) -> bool:
+    """Whether a word is a size and nothing else of the menu."""
+    kinds = {edge.does for edge in here if edge.whole and edge.does in NAMED}
+    return kinds == {"size"}
 
 
 def value_of(does: str, value: str) -> str | int:

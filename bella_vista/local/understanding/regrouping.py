@@ -37,6 +37,10 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
         changes = one.recounts or one.verb == "change" or one.correct or one.exact
         if changes and one.counts and another.goes_on_counting:
             another.recounts = True
+    _correct_all(said)
+    for before, one in pairwise(said):
+        if one.correct and one.partial and (one.count or 0) > (before.number or 1):
+            one.partial = False  # "one pie, actually two of the pies"
     for at, (one, another) in reversed([*enumerate(pairwise(said))]):
         swaps = another.verb == "swap" or (said[at + 2 :] and said[at + 2].verb == "instead-of")
         about = another.become or another
@@ -47,6 +51,17 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
         if another.recounts and another.joint == AND and one.counts and not one.described:
             one.recounts = True  # "five naans and four teas in total"
     return said
+
+
+def _correct_all(said: Sequence[Said]) -> None:
+    """Correct each number that is said again: "four rolls and two buns, no, two rolls and four buns"."""
+    for at, one in enumerate(said):
+        if not (one.correct and one.counts):
+            continue
+        for later in said[at + 1 :]:
+            if not later.counts or not any(earlier.mask & later.mask for earlier in said[:at]):
+                break
+            later.correct = True
 
 
 def _put_exceptions_behind(said: list[Said]) -> list[Said]:

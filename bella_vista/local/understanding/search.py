@@ -185,15 +185,24 @@ class Search:
         for state in states:
             made = state.copy()
             made[COST] += self._doing.closing(made, begun=made[PLACE] == "before")
-            if made[VERB] == "remove":
+            lost = _ends_with_verb(made)
+            if lost:
                 made[COST] += LOST_VERB / 2  # "the soup, cancel" takes off the soup
-            if made[PEND] or made[VERB] == "remove":
+            if made[PEND] or lost:
                 self._doing.act(made, "lost", None, size - 1)
             known = done.get(made[SIG])
             if known is None or made[COST] < known[COST]:
                 done[made[SIG]] = made
         best = sorted(done.values(), key=_by_cost)[:most]
         return [Reading(state[COST], _chain(state[ACTS]), _chain(state[STEPS])) for state in best]
+
+
+def _ends_with_verb(state: State) -> bool:
+    """Whether a line ends with a verb that takes something off, and nothing that it takes off."""
+    steps = state[STEPS] if state[VERB] == "remove" else None
+    while steps is not None and steps[0].edge.does in ("filler", "comma", "stop"):
+        steps = steps[1]
+    return steps is not None and steps[0].edge.does == "remove"
 
 
 _JOINING = frozenset("only exactly and or but with on for times comma stop the a".split())
