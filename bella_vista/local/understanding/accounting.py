@@ -129,7 +129,9 @@ class Accounting:
             if any(later.become is not None and later.become.size for later in said[at + 1 :]):
                 one = replace(one, size=None)  # "a medium latte, oh and make it large"
             one = self._superseded(one, said[at + 1 :])
-            if after is not None and self._another_kind(after, one, lines):
+            of_it = [line for line in lines if self.held.named(line, one.mask)] if one.head else []
+            whole = any(line.quantity - line.had == one.count for line in of_it)
+            if after is not None and not whole and self._another_kind(after, one, lines):
                 one = replace(one, count=_less(one.count, after.count))  # "two, one of them diet"
             for later in said[at + 1 :]:
                 if later.partial and later.become and later.become.head and _means(later, one):

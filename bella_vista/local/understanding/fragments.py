@@ -55,8 +55,12 @@ def pointed(out: Outcome, said: Said) -> None:
     elif said.ref == "other" and last is not None and said.described:
         out.split(last, said, None)
     elif said.ref == "all" and said.described and new:
+        divided = [item.source for item in new if item.source is not None]
         for item in [item for item in new if out.matcher.able(item, said)] or new:
             out.change(item, said)
+        for item in divided:
+            out.change(item, said)  # "one of them large, no, both large"
+        _join_again(out, new)
     elif said.ref == "all" and said.described and out.waiting:
         for item in out.waiting:
             out.give(item, said)
@@ -67,6 +71,16 @@ def pointed(out: Outcome, said: Said) -> None:
         out.penalty += 0.1 if repeats else loose  # "the salmon, no capers on that one"
     elif not (out.waiting and fill(out, said)):
         _change_pointed(out, said)
+
+
+def _join_again(out: Outcome, items: Sequence[Item]) -> None:
+    """Put pieces back to those they were divided from, where nothing tells them apart any more."""
+    for item in items:
+        whole = item.source
+        made = (item.names, item.size, sorted(item.changes), item.notes)
+        if whole is not None and made == (whole.names, whole.size, sorted(whole.changes), whole.notes):
+            whole.quantity = (whole.quantity or 1) + (item.quantity or 1)
+            out.items.remove(item)
 
 
 def _plain_beside(out: Outcome, said: Said, last: Item) -> bool:

@@ -224,7 +224,7 @@ class ItemWriter:
         """Let a choice that is counted be as many as is said, not as many more: "three sugars"."""
         mask = self._matcher.mask(item)
         for option in options:
-            if option.no or option.amount or not option.entity.tallied & mask:
+            if option.no or option.amount not in ("", "double") or not option.entity.tallied & mask:
                 continue
             old = item.changes[: item.yielding]
             for change in [

@@ -171,6 +171,9 @@ def _phrases(
             cost += 3.0 if _size_of_next(here, edges[end] if end < len(tokens) else ()) else 1.0
         if phrase.words == "leave" and words_of("off").isdisjoint(said[end : end + _TO_OFF]):
             cost += 1.5  # "leave the other one like it is"
+        if phrase.does == "correct" and len(words) > 1 and words[-1] == "no" and first == 0:
+            left_off = any(edge.does in ("option", "group") for edge in edges_at(edges, end))
+            cost += 1.2 if left_off else 0.0  # "wait no walnuts"
         if phrase.does == "correct" and phrase.words in phrases_of("corrects alone"):
             if following is None or not (
                 following.stop or following.word in words_of("after a correction")

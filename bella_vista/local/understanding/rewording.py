@@ -88,14 +88,15 @@ def _same_nouns(words: Words, names: Names) -> Words:
 
 def _lacks_noun(words: Words, at: int, names: Names) -> bool:
     """Whether a word that is counted may be the first of a name, and is none by itself."""
-    if not at or number_at(words.tokens, at - 1) is None:
+    of_the = at > 2 and [one.word for one in words.tokens[at - 2 : at]] == ["of", "the"]
+    if not at or not (of_the or number_at(words.tokens, at - 1)):  # "and a cup of the tomato"
         return False
     before = words.tokens[at - 2] if at > 1 else words.tokens[0]
     named = names.longest(words.tokens, at)
     if before.word in words_of("points") or names.longest(words.tokens[at + 1 : at + 2], 0):
         return False
     chosen = named is not None and named[1].choice
-    apart = before.stop or before.word == "and"  # "a shake with two vanilla" has a choice
+    apart = of_the or before.stop or before.word == "and"  # "a shake with two vanilla" has a choice
     return named is None or not (named[1].own or named[1].sizes or (chosen and not apart))
 
 

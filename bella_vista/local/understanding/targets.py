@@ -102,7 +102,9 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         beside = [i for i in plain if any(o.changes and o.name == i.name for o in items)]
         items = beside or plain or items
     if said.ref in _EVERY:
-        return [item for item in outcome.items if item in things] or items
+        new = [item for item in outcome.items if item in things]
+        divided = [item.source for item in new if item.source is not None]  # "one large, no, both"
+        return [*new, *(item for item in divided if item in things)] or items
     left = outcome.removed
     if said.ref == "other" and left in items and left is not None:
         return [left]  # "drop one of them and make the other one large"
