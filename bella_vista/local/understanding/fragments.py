@@ -78,7 +78,12 @@ def _join_again(out: Outcome, items: Sequence[Item]) -> None:
     for item in items:
         whole = item.source
         made = (item.names, item.size, sorted(item.changes), item.notes)
-        if whole is not None and made == (whole.names, whole.size, sorted(whole.changes), whole.notes):
+        if whole is not None and made == (
+            whole.names,
+            whole.size,
+            sorted(whole.changes),
+            whole.notes,
+        ):
             whole.quantity = (whole.quantity or 1) + (item.quantity or 1)
             out.items.remove(item)
 

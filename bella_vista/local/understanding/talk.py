@@ -41,6 +41,7 @@ _OPEN = (None, "open", "yes_no", "name too")
 """Questions to which agreement is an answer."""
 _FOR_A_PERSON = {"human": "", "call back": "Call back: ", "complaint": "Complaint: "}
 """Occasions to call a person, with the beginning of the reason that the staff read."""
+_LONGEST_END = 12
 _LONGEST_REASON = 200
 
 
@@ -70,7 +71,7 @@ class Talk:
         meant = [intent for intent in _WHOLE if pattern(intent).fullmatch(said)] if said else []
         if self._expects == "name too" and words.tokens and said in words_of("given names"):
             return words
-        if not meant and pattern("done").fullmatch(_begun(said)):
+        if not meant and (pattern("done").fullmatch(_begun(said)) or _ends_twice(said)):
             meant = ["done"]  # "okay, done"
         if "complaint" in meant and pattern("status").fullmatch(said):
             self._heard.meant("status")
@@ -296,6 +297,20 @@ def _begun(said: str) -> str:
     while len(run) > 1 and run[0] in words_of("joints") | words_of("soft words"):
         run.pop(0)
     return " ".join(run)
+
+
+def _ends_twice(said: str) -> bool:
+    """Whether a clause says more than once that it is all: "that's everything thanks nothing else"."""
+    words = said.split()
+    reached = {0: False}  # the places to which all is said, and whether any of it ends the order
+    for end in range(1, len(words) + 1 if len(words) <= _LONGEST_END else 1):
+        for start, ends in [*reached.items()]:
+            run = " ".join(words[start:end])
+            if pattern("done").fullmatch(run):
+                reached[end] = True
+            elif pattern("thanks").fullmatch(run) or pattern("no").fullmatch(run):
+                reached[end] = reached.get(end, False) or ends
+    return reached.get(len(words), False)
 
 
 def bare(words: Words) -> str:
