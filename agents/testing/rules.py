@@ -14,6 +14,7 @@ from livekit.agents.llm import ChatContext, FunctionCallOutput
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError, model_validator
 
 from agents.handoff import DATA_MARK, STILL_RUNNING, Graph, parameters_of, tool_name
+from agents.handoff.failures import SiblingFailed
 from agents.testing.scripted import PlayedLLM, Step
 from state.documents.document import line_at, read_document
 from state.documents.faults import DocumentFaults
@@ -23,6 +24,9 @@ LOST = "I follow a few rules only, and none of them fits that. Could you say it 
 """Said when no rule applies, before two of the agent's examples."""
 
 _EXAMPLES = 2
+
+_NUMBERS = count(1)
+"""Of all models in this process: a call has an id of its own although two models play in one conversation."""
 
 NAMELESS = "My rules are for {agents}, and my instructions name none of these agents."
 """Said when no rules belong to the agent: its instructions have to hold its name."""
@@ -183,7 +187,6 @@ class RulesLLM(PlayedLLM):
     def __init__(self, rules: Rules) -> None:
         super().__init__()
         self._rules = rules
-        self._numbers = count(1)
         self._asked: dict[str, tuple[int, Sequence[_Choice]]] = {}
 
     @property
@@ -195,7 +198,7 @@ class RulesLLM(PlayedLLM):
         self, chat_ctx: ChatContext, offered: Sequence[str], settings: Mapping[str, Any]
     ) -> tuple[str, Step]:
         """Report the results of earlier calls; then apply the rules to the other messages."""
-        name = f"rules_{next(self._numbers)}"
+        name = f"rules_{next(_NUMBERS)}"
         seen = _Seen(chat_ctx)
         if (rules := self._rules_of(seen.instructions)) is None:
             return name, Step(say=NAMELESS.format(agents=", ".join(self._rules)))
@@ -212,7 +215,7 @@ class RulesLLM(PlayedLLM):
             self._asked[name] = len(seen.words), choices
         else:
             said += [_format(one.rule.say or "", one.groups) for one in choices]
-        text = " ".join(filter(None, said))
+        text = " ".join(dict.fromkeys(filter(None, said)))
         if not text and not calls:
             text = " ".join(filter(None, (LOST, _examples(rules, seen, frozenset(offered)))))
         return name, Step(say=text or None, calls=calls)
@@ -343,12 +346,17 @@ def _told(rules: Sequence[Rule], choice: _Choice, outputs: Mapping[str, Function
 
 
 def _refused(rules: Sequence[Rule], output: str) -> str:
-    """Say a refusal by the rule for its code; any other text as it is."""
+    """Say a refusal by the rule for its code; any other text as it is.
+
+    A call that was refused because of another one says nothing without a rule: the other says why.
+    """
     found = _REFUSAL.fullmatch(output)
     if found is None:
         return output
     values = {**_texts(found["facts"] or "{}"), "message": found["message"]}
     say = next((rule.say for rule in rules if rule.refused == found["code"]), None)
+    if say is None and found["code"] == SiblingFailed.code:
+        return ""
     return _format(say or "{message}", values)
 
 

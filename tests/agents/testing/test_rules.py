@@ -258,6 +258,36 @@ async def test_each_message_of_several_is_acted_on(model: RulesLLM) -> None:
     assert "Hello!" in talk.turns[-1].said[-1]
 
 
+async def test_refusals_of_several_messages_are_each_said_once(model: RulesLLM) -> None:
+    async with Conversation(call_of(), model) as talk:
+        for text in ("99 nights", "50 nights", "out"):
+            talk.user_says_nowait(text)
+        await talk.answered()
+        turn = talk.turns[-1]
+
+    assert [tool.is_error for tool in turn.tools] == [True, True]
+    assert turn.refused[0].reason == "sibling_failed"
+    assert turn.said == ["nights: has to be at most 14"]
+
+
+async def test_two_models_of_rules_in_one_conversation_act_once_each(tmp_path: Path) -> None:
+    rules = rules_of(tmp_path, RULES)
+    own = {"concierge": RulesLLM(rules)}
+    stay = Stay(nights=1)
+    async with Conversation(call_of(stay), RulesLLM(rules), llm_by_agent=own) as talk:
+        for text in (
+            "hello",
+            "I am Ada",
+            "out",
+        ):  # its call is the third reply, as that of "Tosca" is
+            await talk.user_says(text)
+        turn = await talk.user_says("Tosca")
+
+    assert [tool.name for tool in turn.tools] == ["buy_ticket"]
+    assert turn.said == ["Tosca it is."]
+    assert talk.state.tickets == ("Tosca",)
+
+
 class Evening(BaseModel):
     """What the reception tells the concierge."""
 
