@@ -64,9 +64,18 @@ def read_state(kind: type[N], state: str, what: str, *, schema: int = 1) -> N:
     raise JournalFault(
         what,
         f"it does not fit this program ({shown}{more})",
-        remedy=f"After a change of {kind.__name__} declare schema={schema + 1}"
-        f" with migrate={{{schema}: a function of the stored JSON object}}.",
+        remedy=_remedy(kind, schema),
     )
+
+
+def _remedy(kind: type[BaseModel], schema: int) -> str:
+    change = (
+        f"After a change of {kind.__name__} declare schema={schema + 1}"
+        f" with migrate={{{schema}: a function of the stored JSON object}}."
+    )
+    if schema == 1:
+        return change
+    return f"{change} If it was stored with an earlier schema, correct what the migrations return."
 
 
 def parsed(kind: type[N], text: str) -> N:

@@ -61,6 +61,7 @@ def places(kind: type[BaseModel], text: str) -> str:
         read_state(kind, text, "It", schema=4)
     assert f"After a change of {kind.__name__} declare schema=5" in fault.value.message
     assert "migrate={4: " in fault.value.message
+    assert "correct what the migrations return" in fault.value.message
     return fault.value.why.partition("(")[2].rstrip(")")
 
 
