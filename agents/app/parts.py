@@ -96,7 +96,8 @@ class Terminal(Generic[S, C]):
     """How states look in a terminal.
 
     Args:
-        summary: Returns the summary of a view; by default a row for each field that is set.
+        summary: Returns the summary of a view; by default a row for each field that is
+            set, and for each object in a list.
         listing: Formats a list of stored states; by default a line for each.
         text: Formats one stored state; by default its summary.
         zone: Returns the time zone for a state's transcript; by default this machine's.

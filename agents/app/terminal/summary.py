@@ -1,7 +1,7 @@
 """The summary of a state for a terminal: a title, rows and a status."""
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Literal
@@ -76,28 +76,52 @@ def as_text(rows: Iterable[Row], width: int = RECEIPT) -> str:
 
 
 def summary_of_view(noun: str, view: Mapping[str, JsonValue]) -> Summary:
-    """Summarize any view: each field that is set, one row each.
+    """Summarize any view: a row for each field that is set, and for each object in a list.
 
     >>> summary_of_view("visit", {"visit_id": "v1", "version": 2, "reason": "a check-up", "slot": None})
     Summary(title='Visit v1', rows=(Row(text='reason: a check-up', amount='', kind='fact'),), line='reason: a check-up', status='', phase='open', empty=False)
+    >>> parts = [{"name": "clutch", "in_stock": False}, {"name": "battery", "in_stock": True}]
+    >>> print(as_text(summary_of_view("repair", {"car": {"plate": "X-1"}, "parts": parts}).rows))
+    car: plate X-1
+    parts:
+        name clutch, in stock no
+        name battery, in stock yes
     """
     own = {f"{noun}_id", "version", "active_agent", "display"}
-    facts = [
-        f"{name.replace('_', ' ')}: {_plain(value)}"
-        for name, value in view.items()
-        if name not in own and value not in (None, [], {}, "")
-    ]
+    facts = {_title(name): value for name, value in view.items() if name not in own}
+    facts = {name: value for name, value in facts.items() if _is_set(value)}
+    rows = [row for name, value in facts.items() for row in _rows(name, value)]
     title = f"{noun.capitalize()} {clean(str(view.get(f'{noun}_id', '')))}".rstrip()
-    return Summary(title, tuple(map(Row, facts)), line="; ".join(facts), empty=not facts)
+    line = "; ".join(f"{name}: {_plain(value)}" for name, value in facts.items())
+    return Summary(title, tuple(rows), line=line, empty=not facts)
 
 
-def _plain(value: JsonValue) -> str:
+def _rows(name: str, value: JsonValue) -> Iterator[Row]:
+    if isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        yield Row(f"{name}:")
+        yield from (Row(_plain(one), kind="detail") for one in value)
+    else:
+        yield Row(f"{name}: {_plain(value)}")
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _is_set(value: JsonValue) -> bool:
+    return value not in (None, [], {}, "")
+
+
+def _plain(value: JsonValue, *, inner: bool = False) -> str:
     if isinstance(value, list):
-        return ", ".join(map(_plain, value))
+        return ", ".join(_plain(one, inner=inner) for one in value)
     if isinstance(value, Mapping):
-        return ", ".join(
-            f"{name} {_plain(inner)}" for name, inner in value.items() if inner is not None
+        fields = ", ".join(
+            f"{_title(name)} {_plain(one, inner=True)}"
+            for name, one in value.items()
+            if _is_set(one)
         )
+        return f"({fields})" if inner else fields
     return clean("yes" if value is True else "no" if value is False else str(value))
 
 
