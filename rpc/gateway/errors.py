@@ -13,8 +13,8 @@
 Errors of the state (``StateError``) have the codes 4004, 4009, 4010, 4011, 4022, 5000, 5003 and 5004.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -106,6 +106,16 @@ class Forbidden(Rejected):
     """The caller may not do this."""
 
     code, type = 4003, "forbidden"
+
+    @classmethod
+    def unless(cls, roles: Collection[str], verb: str) -> Self:
+        """Return the error for a caller with none of these roles.
+
+        >>> Forbidden.unless(["manager"], "do"), Forbidden.unless(["cook", "manager"], "call")
+        (Forbidden('Only the role manager can do this.'), Forbidden('Only the roles cook and manager can call this.'))
+        """
+        noun = "role" if len(roles) == 1 else "roles"
+        return cls(f"Only the {noun} {' and '.join(roles)} can {verb} this.")
 
 
 class UnknownOperation(Rejected):

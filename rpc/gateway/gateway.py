@@ -224,7 +224,7 @@ class Gateway(rtc.RpcInterceptor):
             if not anybody and role is None:
                 raise Forbidden(self._no_role)
             if role is not None and roles is not None and role not in roles:
-                raise Forbidden(f"Only the {' and the '.join(roles)} can call this.")
+                raise Forbidden.unless(roles, "call")
             if wait_ms is not None:
                 raise self._rate_limited(wait_ms, role)
             if record.bytes_in > self._limits.payload_bytes:

@@ -253,7 +253,7 @@ class _Objects:
 
 def not_allowed(spec: PageSpec[Any, Any], kind: type[AnyCommand]) -> Forbidden:
     """Return the error for a command that the caller's role may not send."""
-    return Forbidden(f"Only {' and '.join(spec.allowed(kind))} can do this.")
+    return Forbidden.unless(spec.allowed(kind), "do")
 
 
 def wrong(field: str, code: str, detail: str) -> BadParams:

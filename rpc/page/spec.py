@@ -202,12 +202,8 @@ class PageSpec(Generic[S, C]):
         return forms.whole_state(self.noun)
 
     def allowed(self, kind: type[AnyCommand]) -> tuple[str, ...]:
-        """The roles that may send a command, as English names them."""
-        return tuple(
-            f"the {role}" if role == self.user else role
-            for role, kinds in self.roles.items()
-            if kind in kinds
-        )
+        """Return the roles that may send a command."""
+        return tuple(role for role, kinds in self.roles.items() if kind in kinds)
 
     def _faults(self) -> Iterator[str]:
         names = [

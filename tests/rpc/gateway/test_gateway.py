@@ -84,7 +84,7 @@ async def test_a_method_of_one_role_is_refused_to_others_for_any_payload(payload
         stranger = await place.call("zoe", "reset", payload)
         assert await place.call("sam", "reset", {"by": 2}) == {"number": 3}
 
-    assert (refused.code, refused.message) == (4003, "Only the staff can call this.")
+    assert (refused.code, refused.message) == (4003, "Only the role staff can call this.")
     assert data_of(refused)["version"] == 7
     assert (stranger.code, stranger.message) == (4003, "You have no role in this room.")
     assert "version" not in data_of(stranger)

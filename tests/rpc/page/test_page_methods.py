@@ -95,10 +95,10 @@ async def test_each_role_sends_its_own_commands() -> None:
 @pytest.mark.parametrize(
     ("op", "who", "only"),
     [
-        ("finish", DRIVER_1, "Only mechanic and manager can do this."),
-        ("cancel", DRIVER_1, "Only manager can do this."),
-        ("cancel", MECHANIC, "Only manager can do this."),
-        ("set_car", MECHANIC, "Only the driver and manager can do this."),
+        ("finish", DRIVER_1, "Only the roles mechanic and manager can do this."),
+        ("cancel", DRIVER_1, "Only the role manager can do this."),
+        ("cancel", MECHANIC, "Only the role manager can do this."),
+        ("set_car", MECHANIC, "Only the roles driver and manager can do this."),
     ],
 )
 async def test_a_command_of_another_role_is_forbidden(op: str, who: str, only: str) -> None:
@@ -123,7 +123,7 @@ async def test_a_method_of_another_role_is_forbidden_for_any_payload(payload: st
 
     assert (refused["code"], refused["detail"]) == (
         4003,
-        "Only the mechanic and the manager can call this.",
+        "Only the roles mechanic and manager can call this.",
     )
     assert await page.call("get_hours", who=MECHANIC) == {"hours": 0}
 
@@ -133,7 +133,7 @@ async def test_only_the_user_speaks() -> None:
 
     for who in (MECHANIC, MANAGER):
         refused = await page.refused("say", {"text": "hello"}, who)
-        assert (refused["code"], refused["detail"]) == (4003, "Only the driver can call this.")
+        assert (refused["code"], refused["detail"]) == (4003, "Only the role driver can call this.")
     await page.call("say", {"text": "hello"})
 
     assert page.conversation.heard == ["hello"]

@@ -87,9 +87,9 @@ async def test_the_whole_state_is_the_object_of_the_noun() -> None:
 @pytest.mark.parametrize(
     ("operation", "kind", "who", "only"),
     [
-        ("update", "job", MECHANIC, "Only the driver and manager can do this."),
-        ("update", "car", MECHANIC, "Only the driver and manager can do this."),
-        ("delete", "repair", DRIVER_1, "Only manager can do this."),
+        ("update", "job", MECHANIC, "Only the roles driver and manager can do this."),
+        ("update", "car", MECHANIC, "Only the roles driver and manager can do this."),
+        ("delete", "repair", DRIVER_1, "Only the role manager can do this."),
     ],
 )
 async def test_an_operation_needs_the_role_of_its_command(

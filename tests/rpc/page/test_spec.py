@@ -190,4 +190,4 @@ def test_one_command_class_may_be_in_several_roles() -> None:
         methods=(method,),
     )
 
-    assert spec.allowed(Ring) == ("the user", "porter")
+    assert spec.allowed(Ring) == ("user", "porter")
