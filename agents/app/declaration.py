@@ -363,7 +363,7 @@ def _faults_of_fields(app: Any, graph: Any, state: type[BaseModel]) -> Iterator[
             models |= shape_of(kind).models
             of = _state_of(kind)
             if of is not None and not issubclass(state, of):
-                yield f"{where}: {kind.__name__} is of {of.__name__}, not of {state.__name__}"
+                yield f"{where}: {kind.__name__} is for the state {of.__name__}, not {state.__name__}"
     known = {name for model in models for name in model.model_fields} | {"said"}
     if missing := [name for name in app.forgetting.identifying if name not in known]:
         yield (

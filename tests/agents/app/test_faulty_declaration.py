@@ -133,7 +133,11 @@ WRONG: Mapping[str, tuple[str, Any, str]] = {
     "op": ("roles", {"user": ("borrow",)}, "roles['user'][0]: has to be a class, not 'borrow'"),
     "role": ("roles", {1: (Borrow,)}, "roles[1]: has to be a text, not 1"),
     "role's name": ("roles", {"User": (Borrow,)}, "The role 'User' is not lower snake case"),
-    "other command": ("roles", {"user": (Write,)}, "roles['user']: Write is of Note, not of Loan"),
+    "other command": (
+        "roles",
+        {"user": (Write,)},
+        "roles['user']: Write is for the state Note, not Loan",
+    ),
     "objects": ("objects", {"x": Borrow}, "objects['x']: has to be ObjectType(...), of rpc.page"),
     "methods": ("methods", (later,), "methods[0]: has to be PageMethod(...), of rpc.page"),
     "page": ("page", "page", "page: has to be a function () or None, not 'page'"),
@@ -243,7 +247,9 @@ def test_a_page_is_declared_in_one_way() -> None:
 
 def test_an_agent_offers_commands_of_the_applications_state() -> None:
     graph: Graph[Any] = Graph((Clerk,), (), start="clerk")
-    with pytest.raises(AppFaults, match="graph: clerk offers: Write is of Note, not of Loan"):
+    with pytest.raises(
+        AppFaults, match="graph: clerk offers: Write is for the state Note, not Loan"
+    ):
         App(**{**GIVEN, "graph": graph})
 
 
@@ -285,11 +291,11 @@ FAILING: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "graph": ({"graph": broken}, f"graph: {PLACE}"),
     "other command": (
         {"graph": lambda: Graph((Clerk,), (), start="clerk")},
-        "graph: clerk offers: Write is of Note, not of Loan",
+        "graph: clerk offers: Write is for the state Note, not Loan",
     ),
     "other state": (
         {"state": lambda: Note},
-        "graph: desk offers: Borrow is of Loan, not of Note",
+        "graph: desk offers: Borrow is for the state Loan, not Note",
     ),
     "misspelt": (
         {"state": lambda: Loan, "forgetting": Forgetting(identifying=("titel",))},
