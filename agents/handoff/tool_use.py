@@ -86,7 +86,8 @@ class Consent:
                     )
             elif self._done_in.get(earlier, -1) >= reply.turn:
                 return NotAnswered(
-                    f"The user has not answered yet to what {earlier} brought. Tell it, and wait.",
+                    f"The user has not answered the result of {earlier} yet. Tell them the result, and"
+                    " wait for their answer.",
                     needs=earlier,
                 )
         return None
@@ -122,7 +123,7 @@ class _ToolResult:
     key: str
     name: str
     text: str
-    requested: bool = False  # a reply of its own
+    requested: bool = False  # whether a reply of its own has been requested
     shown_to: LivekitAgent | None = None  # the agent whose history has it
 
 

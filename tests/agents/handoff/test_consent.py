@@ -81,8 +81,9 @@ async def test_an_action_waits_until_the_user_has_answered_to_what_a_tool_brough
     assert early == []
     assert SendMessage.sent == ["Two nights."]
     assert asked.tools[-1].output == (
-        "Nothing was changed. not_answered: The user has not answered yet to what"
-        f' {earlier[0]} brought. Tell it, and wait. {{"needs": "{earlier[0]}"}}'
+        "Nothing was changed. not_answered: The user has not answered the result of"
+        f" {earlier[0]} yet. Tell them the result, and wait for their answer."
+        f' {{"needs": "{earlier[0]}"}}'
     )
 
 

@@ -75,5 +75,5 @@ async def test_a_yes_counts_if_the_guest_has_spoken_since_the_question() -> None
         ("set_guest", True),
         ("add_nights", False),
     ]
-    assert "The user has not answered yet to what add_nights brought." in first.tools[2].output
+    assert "The user has not answered the result of add_nights yet." in first.tools[2].output
     assert [tool.is_error for tool in second.tools] == [False]
