@@ -50,7 +50,7 @@ def allergens_met(allergies: Iterable[str], held: Iterable[str]) -> tuple[str, .
 
     Args:
         allergies: The allergies in the guest's words.
-        held: What it holds, in the menu's words.
+        held: The contents, in the menu's words.
 
     >>> allergens_met(["shrimp", "garlic"], ["gluten", "shellfish", "Garlic bread"])
     ('shellfish', 'garlic')

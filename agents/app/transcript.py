@@ -110,12 +110,12 @@ class ClientMessage:
         return withdrawn
 
     def failed(self, fault: BaseException) -> None:
-        """The message is not stored and will not be heard."""
+        """Fail ``turn``: the message is not stored and will not be heard."""
         if not self.turn.done():
             self.turn.set_exception(fault)
 
     def heard(self, turn: int | None) -> None:
-        """The message is stored and has been heard."""
+        """Resolve ``turn``: the message is stored and has been heard."""
         if not self.turn.done():
             self.turn.set_result(turn)
 
@@ -180,9 +180,9 @@ class CallRecord:
     ) -> None:
         """Start deleting this owner's old transcripts.
 
-        Their age counts from the newest transcript that is at least a day old: if the clock has
-        jumped forward everything looks old, and this keeps all until a day has passed at the new
-        time.
+        Their age counts from the newest transcript that is at least a day old. A clock that has
+        jumped forward makes every transcript look old: none is deleted until a day has passed at
+        the new time.
 
         Args:
             days: How old they are.

@@ -121,11 +121,11 @@ def note(name: str, text: str) -> ChatMessage:
 def with_arguments(
     carried: Sequence[ChatItem], arguments: Mapping[str, Any] | None
 ) -> list[ChatItem]:
-    """Add the arguments of a handoff to what is carried, before the user's last messages.
+    """Add the arguments of a handoff to the carried items, before the user's last messages.
 
     Args:
         carried: The items that the context policy carries.
-        arguments: What the agent that hands over tells the next agent, as JSON; None for nothing.
+        arguments: The message of the agent that hands over to the next agent, as JSON; None for none.
     """
     items = list(carried)
     if arguments is not None:

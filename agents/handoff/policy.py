@@ -65,7 +65,7 @@ class CallPolicy(Generic[S, C]):
             and when the process of the agent dies in a push-to-talk turn.
         cannot_hear: Said to the user when the speech-to-text model fails.
         cannot_speak: Shown to the user when the text-to-speech model fails.
-        backchannels: What users say to show that they listen. While an agent speaks, such words alone
+        backchannels: The words by which users show that they listen. While an agent speaks, such words alone
             neither interrupt it nor count as a message, unless its reply ends within 1.5 seconds:
             then they may be an answer. Empty: all words interrupt.
         tool_limit_s: How long a tool may work, in seconds; its commit is not counted. Keep it below

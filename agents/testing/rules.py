@@ -63,20 +63,20 @@ class RuleCall(BaseModel):
 
 
 class Rule(BaseModel):
-    """When a rule applies, and what is called and said then.
+    """The condition of a rule, and its calls and words.
 
     Args:
         pattern: A regular expression that is searched for in the user's message, in any case.
-        refused: The code of a refused tool call. A rule with neither is what the agent opens with.
+        refused: The code of a refused tool call. A rule with neither is the agent's opening.
         calls: The tools it calls; it applies only while all of them are offered. An opening is
             said without its calls while they are not.
         say: The words it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
-            ``{message}`` and the facts' names are what it holds.
-        example: What a user may say so that the rule applies; two of an agent's examples are named when
+            ``{message}`` and the facts' names stand for its parts.
+        example: A user message to which the rule applies; two of an agent's examples are named when
             no rule applies.
 
-    Where groups of the pattern can be named, so can the fields that the agent was handed over with, and the
-    groups that a rule without calls has found in an earlier message to this agent.
+    Besides groups of the pattern, texts may name the fields that the agent was handed over with. They may also
+    name groups that a rule without calls has found in an earlier message to this agent.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -94,7 +94,7 @@ class ScriptedSTT(STT[Any]):
         """Report the end of speech whose last part was heard and not understood.
 
         Args:
-            parts: What was understood before it.
+            parts: The words that were understood before it.
         """
         for words in parts:
             self._emit(SpeechEventType.FINAL_TRANSCRIPT, words)

@@ -105,7 +105,7 @@ def hello_reply(noun: str, features: tuple[str, ...], *, repeats: bool) -> type[
 
     Args:
         noun: The name of the state.
-        features: What clients can rely on.
+        features: The features that clients can rely on.
         repeats: Whether the reply has the commands that repeat the user's last state.
     """
     code = "Continues this {noun} in another room; for the {user} only."

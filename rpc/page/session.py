@@ -423,7 +423,7 @@ class Session(Generic[S, C]):
         """Return a caller's key as the journal stores it, hashed and unique to that caller.
 
         All clients of the user count as one caller, so the key still holds after a new identity; each other
-        participant is a separate caller. Whatever a client puts into a key, such as a card number, stays off the disk.
+        participant is a separate caller. No text of a key reaches the disk, not even a card number.
         """
         role = caller.role or self.spec.user
         who = [role] if role == self.spec.user else [role, caller.identity]

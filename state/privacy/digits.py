@@ -52,7 +52,7 @@ DIGIT_TIMES = frozenset(_TIMES)
 DIGIT_FILLERS = frozenset(
     ("and", "then", "uh", "um", "er", "erm", "dash", "hyphen", "space", "comma", "dot", "slash")
 )
-"""What people say between the groups of a number."""
+"""The words that people say between the groups of a number."""
 
 _OF_CHINA = "〇一二三四五六七八九零"
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")

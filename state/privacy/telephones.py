@@ -58,7 +58,7 @@ def cards_near(run: DigitRun, text: str) -> bool:
 def _called_a_phone(run: DigitRun, text: str) -> bool:
     """Whether the words of the clause before a run name a telephone and no card.
 
-    What is said of a card in the next clause is about something else: "phone 215 555 0134, I pay by card".
+    Words about a card in the next clause do not count: "phone 215 555 0134, I pay by card".
     """
     own = _CLAUSE.split(text[max(0, run.start - NEAR) : run.start])[-1]
     after = _CLAUSE.split(text[run.end : run.end + NEAR])[0]
@@ -129,7 +129,7 @@ def _possible_phone(digits: str, region: str | None) -> bool:
 def _is_example(run: DigitRun, region: str) -> bool:
     """Whether a North American number has the area code 555: no telephone has it, but examples do.
 
-    555 5 is left to card numbers, of which it is a usual beginning.
+    555 5 does not count: many card numbers begin with it.
     """
     if run.groups != (10,) or re.match(r"555[^5]", run.digits) is None:
         return False

@@ -162,7 +162,7 @@ def _with_copies(value: Any, given: Set[int]) -> Any:
             return copied
         make = getattr(kind, "_make", kind)  # of a named tuple
         return make(parts)
-    # What is in a set can be hashed: it is not edited.
+    # The members of a set can be hashed, so they are not edited.
     return value.copy() if issubclass(kind, set) and id(value) in given else value
 
 

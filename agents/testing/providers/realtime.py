@@ -65,7 +65,7 @@ class Realtime:
     """The stand-in for the realtime API.
 
     Args:
-        progress: What is asked and answered.
+        progress: The requests, and the answers that are left.
         admit: Checks the key of a request.
         answer: Returns how a response is made, and its number.
     """

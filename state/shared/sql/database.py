@@ -194,7 +194,7 @@ class Database:
         table of their own, written in this transaction; delivering them is a separate task.
 
         Args:
-            wanted: What to write.
+            wanted: The rows to write.
             alone: Whether it is a single one, which waits for locks held elsewhere and never gets ``RetryAlone``.
         """
         batch = _Batch(wanted, alone)
@@ -420,7 +420,7 @@ class _Batch:
     """Rows to write in one transaction, and their results.
 
     Args:
-        wanted: What to write.
+        wanted: The rows to write.
         alone: Whether it is a single one that is not retried.
     """
 
