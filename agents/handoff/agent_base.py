@@ -270,6 +270,22 @@ def _faults_of_tool(tool: Any) -> Iterator[str]:
         yield f"{tool_name(tool)} has no docstring to tell the model what it is for"
     for method in sorted(getattr(tool, "__abstractmethods__", ())):
         yield f"{describe_tool(tool)} does not implement {method}"
+    for method in ("apply", "touches", "changes", "answer"):
+        if inspect.iscoroutinefunction(getattr(tool, method, None)):
+            yield f"{describe_tool(tool)}: {method} is an async function: it may not wait"
+    if issubclass(tool, Action) and _returns_text(tool.run):
+        yield f"{describe_tool(tool)}: run has to be an async function"
+
+
+def _returns_text(run: Any) -> bool:
+    """Whether a function is a plain one that returns no awaitable, as far as it says so."""
+    if (
+        inspect.iscoroutinefunction(run)
+        or not inspect.isfunction(run)
+        or hasattr(run, "__wrapped__")
+    ):
+        return False
+    return run.__annotations__.get("return", str) in (str, "str")
 
 
 def _faults_of_slow(tool: type[SlowAction]) -> Iterator[str]:

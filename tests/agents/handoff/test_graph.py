@@ -1,5 +1,7 @@
 """A graph that does not hold together is refused before the first call."""
 
+from asyncio import sleep
+from collections.abc import Coroutine
 from typing import Any, ClassVar, Literal
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from agents.handoff import (
     Action,
     Agent,
+    Call,
     EndCall,
     Graph,
     GraphError,
@@ -259,6 +262,52 @@ class Undone(Action):
 )
 def test_a_tool_that_does_nothing_of_its_own_is_a_fault(tool: Any, what: str) -> None:
     assert faults_of_sauna(tool) == (f"Sauna: {tool_name(tool)} does not implement {what}",)
+
+
+class AsyncUnmade(Unmade):
+    """Change something."""
+
+    async def apply(self, state: Stay, context: None) -> Stay:  # type: ignore[override]
+        return state
+
+
+class AsyncAnswer(Unanswered):
+    """Ask something."""
+
+    async def answer(self, state: Stay, context: None) -> str:  # type: ignore[override]
+        return "Yes."
+
+
+class PlainRun(Undone):
+    """Do something."""
+
+    def run(self, call: Call[Stay, None]) -> str:  # type: ignore[override]
+        return "Done."
+
+
+class RunByAnother(Undone):
+    """Do something."""
+
+    def run(self, call: Call[Stay, None]) -> Coroutine[Any, Any, str]:
+        return sleep(0, "Done.")
+
+
+@pytest.mark.parametrize(
+    ("tool", "fault"),
+    [
+        (AsyncUnmade, "unmade: apply is an async function: it may not wait"),
+        (AsyncAnswer, "unanswered: answer is an async function: it may not wait"),
+        (PlainRun, "undone: run has to be an async function"),
+    ],
+)
+def test_a_tool_that_waits_where_it_may_not_or_the_other_way_is_a_fault(
+    tool: Any, fault: str
+) -> None:
+    assert faults_of_sauna(tool) == (f"Sauna: {fault}",)
+
+
+def test_a_run_that_returns_what_can_be_awaited_is_no_fault() -> None:
+    assert Graph((sauna(RunByAnother),), (), start="sauna").offers("sauna") == (RunByAnother,)
 
 
 @pytest.mark.parametrize(
