@@ -53,7 +53,7 @@ class Menu(MenuPart):
     )
     combos: tuple[Combo, ...] = Field(default=(), description="Several dishes for one price.")
     suggestions: tuple[Suggestion, ...] = Field(
-        default=(), description="What is offered once, after something else."
+        default=(), description="The offers that are made once, after something else."
     )
 
     def _checked(self, place: Place) -> Self:

@@ -282,7 +282,7 @@ class Restaurant(MenuPart):
 
 
 class CouponRule(MenuPart):
-    """What a coupon takes off: a percentage or an amount."""
+    """The reduction by a coupon: a percentage or an amount."""
 
     called = "a coupon"
 
@@ -461,8 +461,8 @@ class Dish(MenuPart):
     Args:
         prices: Price by size; the one key is ``None`` where there are no sizes.
         default_size: The size taken when none is said; without it, and with several, it is asked for.
-        contains: What is in it and can be left off, made light, extra or served on the side.
-        extra: What extra of one of those costs, by size; nothing where it is not named.
+        contains: The ingredients that can be left off, made light, extra or served on the side.
+        extra: The price of extra of one of those, by size; nothing where it is not named.
     """
 
     called = "a dish"
@@ -484,10 +484,10 @@ class Dish(MenuPart):
     contains: Names = Field(
         default=(),
         validation_alias="with",
-        description="What is in it and can be left off, made light or extra.",
+        description="The ingredients that can be left off, made light or extra.",
     )
     extra: Annotated[dict[Phrase, Prices], BY_NAME] = Field(
-        default={}, description="What extra of something in it costs."
+        default={}, description="The price of extra of an ingredient."
     )
     options: Names = Field(default=(), description="Its groups of choices, in order.")
     diets: Diets = ()
@@ -619,7 +619,7 @@ class Combo(MenuPart):
 
 
 class Suggestion(MenuPart):
-    """What is offered once, after something else was ordered."""
+    """An offer that is made once, after something else was ordered."""
 
     called = "a suggestion"
 
