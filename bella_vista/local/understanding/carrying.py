@@ -128,6 +128,8 @@ def _sums_up(out: Outcome, said: Said) -> bool:
     )
     if said.described:
         found = out.matcher.made_with(found, said.options)
+    if said.count is not None and said.only_counts and not said.described and out.spoken in out.items:
+        return _makes_in_all(out, said.count)
     if not found or said.number is None:
         return False
     if len(found) == 1:
@@ -135,6 +137,17 @@ def _sums_up(out: Outcome, said: Said) -> bool:
         out.count(found[0], said.number)
         out.touch(found[0])
     return len(found) == 1 or sum(item.quantity or 1 for item in found) == said.number
+
+
+def _makes_in_all(out: Outcome, count: int) -> bool:
+    """Let the thing that was ordered just now come so often in all: "one more roll, so two"."""
+    fresh = out.items[-1]
+    there = [item for item in out.there if item.names == fresh.names]
+    had = sum(item.quantity or 1 for item in there)
+    if not had or count <= had:
+        return count == (fresh.quantity or 1)
+    fresh.quantity = count - had
+    return True
 
 
 def _share(out: Outcome, reading: Sequence[Said]) -> None:

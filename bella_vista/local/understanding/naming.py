@@ -385,8 +385,10 @@ def _correct_last(out: Outcome, said: Said) -> None:
         if item.size is None and last.size and out.kitchen.size(item.name, last.size):
             item.size = last.size
     only = said.exact and said.article and last.quantity == item.quantity  # "no, just a margherita"
-    if item.names == last.names and not (said.described or only):
+    told = said.options or said.notes or said.plain or said.bare or said.unknown
+    if item.names == last.names and not (told or only) and (said.count or not said.size):
         last.quantity = item.quantity
+        last.size = item.size or last.size  # "three large teas, no, two large teas"
         out.spoken = last
     else:
         out.items.pop()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
-from bella_vista.local.english import numbers, spelling
+from bella_vista.local.english import numbers, spelling, vocabulary
 from bella_vista.local.english.required_words import DIGIT, required_words
 from state.menu.words import FRACTIONS, fold, stem
 
@@ -137,9 +137,19 @@ def _words_in(raw: str) -> tuple[str, ...]:
     if bare != raw and fold(raw) in spelling.CONTRACTIONS:
         bare = raw
     bare = re.sub(r"['\u2019\u02bc`]ll$", " will", bare)  # "we'll", which is no "well"
-    return tuple(
-        part for word in fold(bare).split() for part in spelling.SPELLED.get(word, word).split()
-    )
+    folded = map(_undrawn, fold(bare).split())
+    return tuple(part for word in folded for part in spelling.SPELLED.get(word, word).split())
+
+
+def _undrawn(word: str) -> str:
+    """Return a word without the letters by which it is drawn out: "hiii", "pleaseee", "sooo"."""
+    if _DRAWN.search(word) is None:
+        return word
+    twice, once = _DRAWN.sub(r"\1\1", word), _DRAWN.sub(r"\1", word)
+    return next((one for one in (twice, once) if vocabulary.is_common(one)), twice)
+
+
+_DRAWN = re.compile(r"([a-z])\1{2,}")
 
 
 @dataclass(frozen=True)
