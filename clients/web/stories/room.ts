@@ -93,6 +93,7 @@ const HOUSE = {
   open_now: true,
   paused: false,
   opens_at: null,
+  hours: {},
   lead_minutes: { pickup: 20, delivery: 45 },
   payment_methods: ["cash", "card"],
   tips: [15, 18, 20],

@@ -2,7 +2,7 @@
 
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { refused } from "@typed-handoffs/client/testing";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { languages } from "../src/texts";
 import { orders } from "../stories/room";
 import { standIn } from "./jsdom";
@@ -224,6 +224,114 @@ test.each([
 
   expect(names).toEqual([texts?.ticket.subtotal, texts?.ticket.total, taxWithin]);
   expect(amounts).toEqual(["$45.00", "$45.00", "$3.44"]);
+});
+
+test.each([
+  [languages.en, "Pickup, for Wednesday, 12:15 pm, for Ada"],
+  [languages.de, "Abholung, am Mittwoch um 12:15, für Ada"],
+])("a time on another day is told with its day", async (texts, told) => {
+  const when = "2026-11-25T12:15:00-05:00"; // the call is on Tuesday
+  const fulfilment = { kind: "pickup" as const, when, address: null, ready_at: when };
+  await openPage({ ...orders.review, fulfilment }, { texts });
+
+  expect(document.querySelector(".ticket .block p")?.textContent).toBe(told);
+});
+
+test("as soon as possible has its day too, where that is another one", async () => {
+  const ready_at = "2026-11-25T11:50:00-05:00";
+  const fulfilment = { kind: "pickup" as const, when: null, address: null, ready_at };
+  await openPage({ ...orders.review, fulfilment });
+
+  expect(ticket().getByText("Pickup").closest("p")?.textContent).toBe(
+    "Pickup, as soon as possible, ready on Wednesday about 11:50 am, for Ada",
+  );
+});
+
+describe("the time, by hand", () => {
+  const WEEK = ["tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+  const hours = { monday: [], ...Object.fromEntries(WEEK.map((day) => [day, ["12:00-22:00"]])) };
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-11-24T18:55:00-05:00") });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const open = async (texts = languages.en) => {
+    const { room } = await openPage(orders.ordering, { texts, house: { hours } });
+    await waitFor(() => expect(document.title).toContain("Bella Vista"));
+    fireEvent.click(ticket().getByRole("button", { name: /^(Choose|Wählen) / }));
+    return { room, day: ticket().getByRole<HTMLSelectElement>("combobox") };
+  };
+
+  test.each([
+    [languages.en, ["As soon as possible", "Today", "Tomorrow", "Thursday, November 26"], "Monday"],
+    [
+      languages.de,
+      ["So bald wie möglich", "Heute", "Morgen", "Donnerstag, 26. November"],
+      "Montag",
+    ],
+  ])("a guest chooses among the days on which the house opens", async (texts, first, closed) => {
+    const { day } = await open(texts);
+    const offered = [...day.options].map((option) => option.textContent ?? "");
+
+    expect(offered.slice(0, 4)).toEqual(first);
+    expect(offered).toHaveLength(13);
+    expect(offered.filter((each) => each.startsWith(closed ?? ""))).toEqual([]);
+  });
+
+  test("the day and the time are sent, and a day has to have a time", async () => {
+    const { room, day } = await open();
+    expect(ticket().queryByLabelText("At what time?")).toBeNull();
+    fireEvent.change(day, { target: { value: "2026-11-27" } });
+    const time = ticket().getByLabelText<HTMLInputElement>("At what time?");
+    expect(time.required).toBe(true);
+    fireEvent.change(time, { target: { value: "13:15" } });
+    fireEvent.click(ticket().getByRole("button", { name: "Keep it" }));
+
+    await waitFor(() => expect(room.calls.at(-1)?.method).toBe("order.apply"));
+    expect(room.calls.at(-1)?.payload).toMatchObject({
+      command: { op: "set_fulfilment", kind: "pickup", when: "2026-11-27T13:15" },
+    });
+  });
+});
+
+const SOON = "2026-11-25T11:50:00-05:00";
+
+test.each([
+  [
+    { why: "too_soon", possible: [SOON] },
+    "That is too soon. The earliest is Wednesday, November 25, 11:50 am.",
+    "Das ist zu früh. Frühestens geht es am Mittwoch, 25. November, 11:50.",
+  ],
+  [
+    { why: "closed", possible: [SOON] },
+    "We are closed then. We open on Wednesday, November 25, 11:50 am.",
+    "Dann haben wir geschlossen. Wir öffnen am Mittwoch, 25. November, 11:50.",
+  ],
+  [{ why: "closed", possible: [] }, "We are closed then.", "Dann haben wir geschlossen."],
+  [
+    { why: "below_minimum", minimum: 2000, short: 450 },
+    "We deliver from $20.00 on: $4.50 is missing. Add something, or pick it up.",
+    "Wir liefern ab $20.00: Es fehlen $4.50. Nehmen Sie etwas dazu, oder holen Sie es ab.",
+  ],
+  [
+    { why: "paused", possible: [] },
+    "We take no orders just now. Please try again a little later.",
+    "Wir nehmen gerade keine Bestellungen an. Bitte versuchen Sie es etwas später.",
+  ],
+])("a refusal is told in the words of the page, for guests: $why", async (facts, ...told) => {
+  const error = { reason: "choice_not_possible", facts, detail: "Tell the guest to try later." };
+  for (const [place, code] of ["en", "de"].entries()) {
+    const texts = languages[code] as (typeof languages)["en"];
+    const { room } = await openPage(orders.ordering, { texts });
+    room.onRequest = () => {
+      throw refused(4022, "refused", error);
+    };
+    press(texts?.ticket.done ?? "");
+    expect((await ticket().findByRole("alert")).textContent).toBe(told[place]);
+    cleanup();
+  }
 });
 
 test.each([

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { announced, details, happened, inWords } from "../src/model/changes";
-import { clock, dayAndClock, halfOf, humanised, money, today } from "../src/model/words";
+import {
+  clock,
+  dayAndClock,
+  dayText,
+  halfOf,
+  humanised,
+  money,
+  presentAt,
+  presentHere,
+} from "../src/model/words";
 import { de } from "../src/texts/de";
 import { en } from "../src/texts/en";
 import { orders } from "../stories/room";
@@ -73,9 +82,25 @@ describe("times, money and names", () => {
     expect(dayAndClock("soon", "en")).toBe("soon");
   });
 
-  test("today is the guest's day, late in the evening too", () => {
-    expect(today(new Date(2026, 2, 4, 23, 59))).toBe("2026-03-04");
-    expect(today(new Date(2026, 2, 4, 0, 1))).toBe("2026-03-04");
+  test("the present is told in the zone of a time, on its day there", () => {
+    const now = Date.parse("2026-11-24T03:30:00Z");
+    expect(presentAt("2026-11-30T19:20:01.908360-05:00", now)).toBe("2026-11-23T22:30:00-05:00");
+    expect(presentAt("2026-11-30T19:20:00+05:30", now)).toBe("2026-11-24T09:00:00+05:30");
+    expect(presentAt("2026-11-30T19:20:00Z", now)).toBe("2026-11-24T03:30:00Z");
+    expect(Date.parse(presentHere(new Date(now)))).toBe(now);
+  });
+
+  test.each([
+    ["2026-11-23T23:50:00-05:00", "", ""],
+    ["2026-11-24T00:10:00-05:00", "Tuesday", "Dienstag"],
+    ["2026-11-29T12:00:00-05:00", "Sunday", "Sonntag"],
+    ["2026-11-30T12:00:00-05:00", "Monday, November 30", "Montag, 30. November"],
+    ["2026-11-22T12:00:00-05:00", "Sunday, November 22", "Sonntag, 22. November"],
+    ["soon", "", ""],
+  ])("a time on another day has its day: %s", (iso, english, german) => {
+    const present = "2026-11-23T22:30:00-05:00";
+    expect(dayText(iso, present, "en")).toBe(english);
+    expect(dayText(iso, present, "de")).toBe(german);
   });
 
   test("money has the currency's digits, and half a cent is rounded up", () => {

@@ -28,13 +28,14 @@ export interface MenuState {
 export const USUAL: Pick<
   House,
   | ("name" | "currency" | "open_now" | "paused" | "opens_at")
-  | ("lead_minutes" | "payment_methods" | "tips" | "tip_base")
+  | ("hours" | "lead_minutes" | "payment_methods" | "tips" | "tip_base")
 > = {
   name: "",
   currency: "USD",
   open_now: true,
   paused: false,
   opens_at: null,
+  hours: {},
   lead_minutes: { pickup: 20, delivery: 45 },
   payment_methods: ["cash", "card"],
   tips: [15, 18, 20],
@@ -57,6 +58,25 @@ export function servicesOf({ lead_minutes }: Pick<House, "lead_minutes">) {
 /** Whether staff have paused orders, or the house is closed. */
 export function takesNoOrders(house: House): boolean {
   return house.paused || !house.open_now;
+}
+
+/** How many days ahead a guest can choose by hand. */
+const DAYS = 14;
+const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
+
+/**
+ * The days that can be chosen, such as `2026-11-24`: the next two weeks without those on which the house is always closed.
+ *
+ * @param present - The time that it is, in the restaurant's zone.
+ * @param chosen - A time on a day that can be chosen whatever it is.
+ */
+export function openDays(hours: House["hours"], present: string, chosen: string | null): string[] {
+  const first = Date.parse(`${present.slice(0, 10)}T00:00:00Z`);
+  const days = Array.from({ length: DAYS }, (_, place) => new Date(first + place * 86_400_000))
+    .filter((day) => hours[WEEKDAYS[day.getUTCDay()] ?? ""]?.length !== 0)
+    .map((day) => day.toISOString().slice(0, 10));
+  const had = chosen?.slice(0, 10);
+  return had && !days.includes(had) ? [...days, had].sort() : days;
 }
 
 const warned = new Set<string>();

@@ -1,6 +1,7 @@
 /** Questions about an order. */
 
 import type { Order } from "@bella-vista/client";
+import { presentAt } from "./words";
 
 const ORDERING = new Set(["open", "review", "confirmed"]);
 
@@ -28,4 +29,17 @@ export function holdsTax({ subtotal, discounts, fees, tax, tip, total }: Order):
 /** Where the order is handed over; pickup until the guest says otherwise. */
 export function handover(order: Order): "pickup" | "delivery" {
   return order.fulfilment?.kind ?? "pickup";
+}
+
+/**
+ * The time in the restaurant's zone when the order was last taken a stage further; before that, the present one.
+ *
+ * Both are of the day that the guest is told about: a call is no longer than an evening, and staff move an order on the
+ * day that it is for.
+ *
+ * @param like - An ISO 8601 time in that zone.
+ */
+export function presentOf(order: Order, like: string): string {
+  const times = Object.values(order.stage_times).sort((a, b) => Date.parse(a) - Date.parse(b));
+  return times.at(-1) ?? presentAt(like);
 }

@@ -39,8 +39,50 @@ export function clock(iso: string, language: string): string {
 export function dayAndClock(iso: string, language: string): string {
   const at = wallTime(iso);
   if (!at) return iso;
-  const day = at.toLocaleDateString(language, { weekday: "long", timeZone: "UTC" });
-  return `${day}, ${clock(iso, language)}`;
+  return `${dated(at, language, false)}, ${clock(iso, language)}`;
+}
+
+/**
+ * The day of an ISO 8601 time as a guest needs it: nothing for the present day, the weekday within the next six days,
+ * else the weekday with its date.
+ *
+ * @param present - The time that it is, also in the restaurant's zone: `presentOf`, `presentAt`.
+ */
+export function dayText(iso: string, present: string, language: string): string {
+  const days = daysBetween(present, iso);
+  const at = wallTime(iso);
+  if (!at || days === 0) return "";
+  const near = days > 0 && days < 7;
+  return dated(at, language, !near);
+}
+
+/** A moment in the zone of an ISO 8601 time. */
+export function presentAt(iso: string, now = Date.now()): string {
+  const offset = /(?:Z|[+-]\d\d:\d\d)$/.exec(iso)?.[0] ?? "Z";
+  const sign = offset.startsWith("-") ? -1 : 1;
+  const [hours = 0, minutes = 0] = offset === "Z" ? [] : offset.slice(1).split(":").map(Number);
+  const away = sign * (hours * 60 + minutes) * 60_000;
+  return new Date(now + away).toISOString().slice(0, 19) + offset;
+}
+
+/** A date with its weekday, of an ISO 8601 time or day. */
+export function dateText(iso: string, language: string): string {
+  const at = wallTime(iso.length > 10 ? iso : `${iso}T00:00`);
+  return at ? dated(at, language) : iso;
+}
+
+function dated(at: Date, language: string, withDate = true): string {
+  return at.toLocaleDateString(language === "en" ? "en-US" : language, {
+    weekday: "long",
+    ...(withDate ? { day: "numeric", month: "long" } : {}),
+    timeZone: "UTC",
+  });
+}
+
+/** How many days later the second of two ISO 8601 times is, by their own calendars. */
+export function daysBetween(first: string, second: string): number {
+  const day = (iso: string) => Date.parse(`${iso.slice(0, 10)}T00:00:00Z`);
+  return Math.round((day(second) - day(first)) / 86_400_000);
 }
 
 /** The wall clock of an ISO 8601 time, as if it were in UTC. */
@@ -51,10 +93,11 @@ function wallTime(iso: string): Date | null {
   return new Date(Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute));
 }
 
-/** Today as `2026-11-24`, in the browser's time: the guest's day is the restaurant's, unlike that of UTC. */
-export function today(now = new Date()): string {
-  const two = (number: number) => String(number).padStart(2, "0");
-  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+/** The present time in the browser's zone, which is the restaurant's as a rule. */
+export function presentHere(now = new Date()): string {
+  const away = -now.getTimezoneOffset();
+  const two = (number: number) => String(Math.floor(Math.abs(number))).padStart(2, "0");
+  return presentAt(`${away < 0 ? "-" : "+"}${two(away / 60)}:${two(away % 60)}`, now.getTime());
 }
 
 /** An amount of minor units as text, in the form the server uses for the order. */

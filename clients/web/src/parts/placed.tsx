@@ -2,8 +2,8 @@
 
 import type { Order } from "@bella-vista/client";
 import { useEffect, useRef, useState } from "react";
-import { cameToNothing } from "../model/order";
-import { clock, humanised } from "../model/words";
+import { cameToNothing, presentOf } from "../model/order";
+import { clock, dayText, humanised } from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { Icon, type IconName } from "./icons";
 import "../styles/placed.css";
@@ -26,7 +26,10 @@ function stageText(order: Order, texts: Texts): string {
   const parts = [words.stage[order.stage] ?? `${humanised(order.stage)}.`];
   const readyAt = order.fulfilment?.ready_at;
   const waits = STEPS.slice(0, 3).some(([stage]) => stage === order.stage);
-  if (readyAt && waits) parts.push(words.readyAt(clock(readyAt, texts.code)));
+  if (readyAt && waits) {
+    const day = dayText(readyAt, presentOf(order, readyAt), texts.code);
+    parts.push(words.readyAt(clock(readyAt, texts.code), day));
+  }
   if (order.ended_reason) parts.push(words.why(order.ended_reason));
   return parts.join(" ");
 }

@@ -1,12 +1,14 @@
 /** Why an edit was refused, at the place where it was made. */
 
 import type { AppError } from "@typed-handoffs/client";
+import { useHouse } from "../model/menu";
 import { usePage } from "../model/page";
 import { type Texts, useTexts } from "../texts";
+import type { Facts } from "../texts/en";
 
 /** A refusal in the words of the page; what it has no words for is said in the server's. */
-export function reasonOf(error: AppError, texts: Texts): string {
-  const facts = { ...error.facts };
+export function reasonOf(error: AppError, texts: Texts, currency = "USD"): string {
+  const facts: Facts = { currency, ...error.facts };
   if (Array.isArray(facts.needs)) {
     facts.needs = facts.needs.map((need) => texts.needs[String(need)] ?? String(need));
   }
@@ -21,10 +23,11 @@ export function reasonOf(error: AppError, texts: Texts): string {
 export function Refused({ place }: { place: string }) {
   const texts = useTexts();
   const { refusal } = usePage();
+  const { currency } = useHouse();
   if (refusal?.place !== place) return null;
   return (
     <p className="refused" role="alert">
-      {reasonOf(refusal.error, texts)}
+      {reasonOf(refusal.error, texts, currency)}
     </p>
   );
 }

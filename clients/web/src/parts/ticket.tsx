@@ -21,10 +21,20 @@ import {
   useFocusBack,
   useOneAtATime,
 } from "../model/hooks";
-import { servicesOf, useHouse } from "../model/menu";
-import { cameToNothing, canOrder, handover, holdsTax, isPlaced } from "../model/order";
+import { openDays, servicesOf, useHouse } from "../model/menu";
+import { cameToNothing, canOrder, handover, holdsTax, isPlaced, presentOf } from "../model/order";
 import { useNow, usePage } from "../model/page";
-import { allergenText, clock, humanised, today } from "../model/words";
+import {
+  allergenText,
+  capital,
+  clock,
+  dateText,
+  daysBetween,
+  dayText,
+  humanised,
+  presentAt,
+  presentHere,
+} from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { Icon } from "./icons";
 import { Nothing } from "./placed";
@@ -330,17 +340,19 @@ function Way({ order, editable }: { order: Order; editable: boolean }) {
   const opener = useFocusBack<HTMLButtonElement>(editing);
   const way = order.fulfilment;
   if (editing && editable) return <WayForm order={order} onDone={() => setEditing(false)} />;
+  const dayOf = (time: string, since: string | null = null) =>
+    dayText(time, since ?? presentOf(order, time), texts.code);
   return (
     <div className="block">
       <p>
         {way ? (
           <>
             <b>{words[way.kind]}</b>,{" "}
-            {way.when ? words.at(clock(way.when, texts.code)) : words.asap}
+            {way.when ? words.at(clock(way.when, texts.code), dayOf(way.when)) : words.asap}
             {way.ready_at &&
               way.ready_at.slice(0, 16) !== way.when?.slice(0, 16) &&
               canOrder(order) &&
-              `, ${words.readyAbout(clock(way.ready_at, texts.code))}`}
+              `, ${words.readyAbout(clock(way.ready_at, texts.code), dayOf(way.ready_at, way.when))}`}
             {way.address && `, ${words.to(way.address)}`}
             {order.customer_name && (
               <>
@@ -381,9 +393,14 @@ function WayForm({ order, onDone }: { order: Order; onDone: () => void }) {
   const id = useId();
   const title = useWayTitle();
   const way = order.fulfilment;
-  const services = servicesOf(useHouse());
+  const house = useHouse();
+  const services = servicesOf(house);
+  const zoned = way?.ready_at ?? house.opens_at ?? Object.values(order.stage_times)[0];
+  const present = zoned ? presentAt(zoned) : presentHere();
+  const days = openDays(house.hours, present, way?.when ?? null);
   const [kind, setKind] = useState(way?.kind ?? services[0] ?? "pickup");
-  const [time, setTime] = useState(way?.when ? way.when.slice(11, 16) : "");
+  const [day, setDay] = useState(way?.when?.slice(0, 10) ?? "");
+  const [time, setTime] = useState(way?.when?.slice(11, 16) ?? "");
   const [address, setAddress] = useState(way?.address ?? "");
   const [name, setName] = useState(order.customer_name ?? "");
   const start = useRef<HTMLInputElement>(null);
@@ -392,7 +409,7 @@ function WayForm({ order, onDone }: { order: Order; onDone: () => void }) {
   }, []);
   const keep = async (event: FormEvent) => {
     event.preventDefault();
-    const when = time ? atTime(time, way?.ready_at) : "asap";
+    const when = day ? `${day}T${time}` : "asap";
     const kept = await edit("way", {
       op: "set_fulfilment",
       kind,
@@ -440,17 +457,40 @@ function WayForm({ order, onDone }: { order: Order; onDone: () => void }) {
           />
         </div>
       )}
-      <div>
-        <label className="label" htmlFor={`${id}-time`}>
-          {words.time} <span className="fine">{texts.optional}</span>
-        </label>
-        <input
-          id={`${id}-time`}
-          className="field"
-          type="time"
-          value={time}
-          onChange={(event) => setTime(event.target.value)}
-        />
+      <div className="moment">
+        <div>
+          <label className="label" htmlFor={`${id}-day`}>
+            {words.day}
+          </label>
+          <select
+            id={`${id}-day`}
+            className="field"
+            value={day}
+            onChange={(event) => setDay(event.target.value)}
+          >
+            <option value="">{capital(words.asap)}</option>
+            {days.map((each) => (
+              <option key={each} value={each}>
+                {dayChoice(each, present, texts)}
+              </option>
+            ))}
+          </select>
+        </div>
+        {day && (
+          <div>
+            <label className="label" htmlFor={`${id}-time`}>
+              {words.time}
+            </label>
+            <input
+              id={`${id}-time`}
+              className="field"
+              type="time"
+              required
+              value={time}
+              onChange={(event) => setTime(event.target.value)}
+            />
+          </div>
+        )}
       </div>
       <div>
         <label className="label" htmlFor={`${id}-name`}>
@@ -471,9 +511,11 @@ function WayForm({ order, onDone }: { order: Order; onDone: () => void }) {
   );
 }
 
-/** A time of day as ISO 8601 on the day the order is ready; without one, today. */
-function atTime(time: string, readyAt: string | undefined): string {
-  return `${readyAt?.slice(0, 10) ?? today()}T${time}`;
+/** A day of the next ones, as a guest chooses it. */
+function dayChoice(day: string, present: string, texts: Texts): string {
+  const next = daysBetween(present, day);
+  if (next === 0) return texts.ticket.today;
+  return next === 1 ? texts.ticket.tomorrow : dateText(day, texts.code);
 }
 
 function FormEnd({ onCancel }: { onCancel: () => void }) {

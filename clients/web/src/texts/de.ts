@@ -1,4 +1,4 @@
-import type { Facts, Texts } from "./en";
+import { amountOf, earliest, type Facts, type Texts } from "./en";
 
 /** All words of the page in German. Names of dishes, and what agents say, stay as they are. */
 export const de: Texts = {
@@ -139,13 +139,16 @@ export const de: Texts = {
     pickupOrDelivery: "Abholen oder liefern?",
     whenAndWho: "Wann, und auf welchen Namen?",
     asap: "so bald wie möglich",
-    at: (time) => `um ${time}`,
-    readyAbout: (time) => `fertig gegen ${time}`,
+    at: (time, day) => `${day ? `am ${day} ` : ""}um ${time}`,
+    readyAbout: (time, day) => `fertig ${day ? `am ${day} ` : ""}gegen ${time}`,
     to: (address) => `an ${address}`,
     forName: (name) => `für ${name}`,
     change: "Ändern",
     choose: "Wählen",
-    time: "Zu einer Uhrzeit",
+    day: "Wann?",
+    today: "Heute",
+    tomorrow: "Morgen",
+    time: "Um wie viel Uhr?",
     address: "Straße, Nummer, Ort und Postleitzahl",
     name: "Name für die Bestellung",
     add: "Dazu",
@@ -309,7 +312,7 @@ export const de: Texts = {
 
   placed: {
     number: (number) => `Nummer ${number}`,
-    readyAt: (time) => `Fertig um ${time}.`,
+    readyAt: (time, day) => `Fertig ${day ? `am ${day} ` : ""}um ${time}.`,
     stage: {
       placed: "Bestellt. Die Küche liest es.",
       accepted: "Die Küche hat es angenommen.",
@@ -420,7 +423,7 @@ export const de: Texts = {
     rails: { placed: "Neu", accepted: "Angenommen", preparing: "Im Ofen", ready: "Fertig" },
     next: { accepted: "Beginnen", preparing: "Fertig", ready: "Übergeben" },
     allergy: (allergen) => `Allergie: ${allergen}`,
-    readyAt: (time) => `fertig ${time}`,
+    readyAt: (time, day) => `fertig ${day ? `${day}, ` : ""}${time}`,
     ready: "Fertig um",
     accept: "Annehmen",
     refuse: "Ablehnen",
@@ -433,7 +436,7 @@ export const de: Texts = {
     dish: "Gericht suchen",
     atOnce: "Wer gerade spricht, erfährt es sofort.",
     answered: "Erledigt",
-    late: (time) => `Zu spät: zugesagt für ${time}`,
+    late: (time, day) => `Zu spät: zugesagt für ${day ? `${day}, ` : ""}${time}`,
     connecting: "Verbindung wird aufgebaut. Die Bestellungen sind noch nicht da.",
     unreachable:
       "Der Server antwortet nicht. Die Bestellungen sind noch nicht da; es wird weiter versucht.",
@@ -449,11 +452,22 @@ export const de: Texts = {
       `Bitte wählen Sie zuerst ${facts.group ?? "eins"}${facts.possible ? `: ${listed(facts.possible)}` : ""}.`,
     choice_not_possible: (facts) => `„${facts.words ?? facts.name}“ geht hier nicht.`,
     not_served_now: (facts) => `${facts.name ?? "Das"} gibt es zu dieser Zeit nicht.`,
+    too_soon: (facts) => `Das ist zu früh.${earliest(facts, "de", " Frühestens geht es am ")}`,
+    closed: (facts) => `Dann haben wir geschlossen.${earliest(facts, "de", " Wir öffnen am ")}`,
+    past: () => "Diese Zeit ist vorbei.",
+    too_far_ahead: () => "Das ist zu weit im Voraus.",
     over_limit: () => "Das ist mehr, als wir hier annehmen können. Ein Mensch kann helfen.",
     coupon_not_valid: (facts: Facts) =>
       facts.why === "expired" ? "Dieser Code ist abgelaufen." : "Dieser Code gilt nicht.",
-    below_minimum: () => "Für eine Lieferung ist das zu wenig.",
+    not_combinable: (facts) => `Dieser Code gilt nicht zusammen mit ${listed(facts.there)}.`,
+    below_minimum: (facts) =>
+      typeof facts.minimum === "number" && typeof facts.short === "number"
+        ? `Wir liefern ab ${amountOf(facts, "minimum")}: Es fehlen ${amountOf(facts, "short")}. Nehmen Sie etwas dazu, oder holen Sie es ab.`
+        : "Für eine Lieferung ist das zu wenig.",
     outside_area: () => "An diese Adresse liefern wir nicht.",
+    not_offered: () => "Das bieten wir nicht an.",
+    paused: () => "Wir nehmen gerade keine Bestellungen an. Bitte versuchen Sie es etwas später.",
+    not_an_address: () => "Das ist keine vollständige E-Mail-Adresse.",
     version_conflict: () =>
       "Das hat sich inzwischen geändert. Sehen Sie auf den Zettel, und entscheiden Sie neu.",
     wrong_stage: () => "Das geht an dieser Stelle nicht mehr.",

@@ -1,3 +1,5 @@
+import { clock, dateText, money } from "../model/words";
+
 /** All words of the page in English; the other languages have the same shape. */
 export const en = {
   language: "English",
@@ -139,13 +141,16 @@ export const en = {
     pickupOrDelivery: "Pickup or delivery?",
     whenAndWho: "When, and for whom?",
     asap: "as soon as possible",
-    at: (time: string) => `for ${time}`,
-    readyAbout: (time: string) => `ready about ${time}`,
+    at: (time: string, day = "") => `for ${day && `${day}, `}${time}`,
+    readyAbout: (time: string, day = "") => `ready ${day && `on ${day} `}about ${time}`,
     to: (address: string) => `to ${address}`,
     forName: (name: string) => `for ${name}`,
     change: "Change",
     choose: "Choose",
-    time: "At a time",
+    day: "When?",
+    today: "Today",
+    tomorrow: "Tomorrow",
+    time: "At what time?",
     address: "Street, number, town and postcode",
     name: "Name for the order",
     add: "Add",
@@ -298,7 +303,7 @@ export const en = {
 
   placed: {
     number: (number: string) => `Number ${number}`,
-    readyAt: (time: string) => `Ready at ${time}.`,
+    readyAt: (time: string, day = "") => `Ready ${day && `on ${day} `}at ${time}.`,
     stage: {
       placed: "Placed. The kitchen reads it.",
       accepted: "The kitchen has accepted it.",
@@ -418,7 +423,7 @@ export const en = {
       ready: "Handed over",
     } as Record<string, string>,
     allergy: (allergen: string) => `Allergy: ${allergen}`,
-    readyAt: (time: string) => `ready ${time}`,
+    readyAt: (time: string, day = "") => `ready ${day && `${day}, `}${time}`,
     ready: "Ready at",
     accept: "Accept",
     refuse: "Refuse",
@@ -431,7 +436,7 @@ export const en = {
     dish: "Find a dish",
     atOnce: "Guests who talk right now hear it at once.",
     answered: "Answered",
-    late: (time: string) => `Late: promised for ${time}`,
+    late: (time: string, day = "") => `Late: promised for ${day && `${day}, `}${time}`,
     connecting: "Connecting. The orders are not here yet.",
     unreachable: "The server does not answer. The orders are not here yet; the board keeps trying.",
     expired: "Your login has ended. Please log in again.",
@@ -446,11 +451,22 @@ export const en = {
       `Please choose ${facts.group ?? "one"} first${facts.possible ? `: ${listed(facts.possible)}` : ""}.`,
     choice_not_possible: (facts: Facts) => `“${facts.words ?? facts.name}” is not possible here.`,
     not_served_now: (facts: Facts) => `${facts.name ?? "It"} is not served at that time.`,
+    too_soon: (facts: Facts) => `That is too soon.${earliest(facts, "en", " The earliest is ")}`,
+    closed: (facts: Facts) => `We are closed then.${earliest(facts, "en", " We open on ")}`,
+    past: () => "That time is past.",
+    too_far_ahead: () => "That is too far ahead.",
     over_limit: () => "That is more than we can take here. A person can help.",
     coupon_not_valid: (facts: Facts) =>
       facts.why === "expired" ? "This code has expired." : "This code does not work.",
-    below_minimum: () => "It is below the smallest order for delivery.",
+    not_combinable: (facts: Facts) => `This code does not go together with ${listed(facts.there)}.`,
+    below_minimum: (facts: Facts) =>
+      typeof facts.minimum === "number" && typeof facts.short === "number"
+        ? `We deliver from ${amountOf(facts, "minimum")} on: ${amountOf(facts, "short")} is missing. Add something, or pick it up.`
+        : "It is below the smallest order for delivery.",
     outside_area: () => "We do not deliver to this address.",
+    not_offered: () => "We do not offer that.",
+    paused: () => "We take no orders just now. Please try again a little later.",
+    not_an_address: () => "This is not a complete e-mail address.",
     version_conflict: () => "This changed meanwhile. Look at the ticket, then decide again.",
     wrong_stage: () => "That is not possible any more at this point.",
     missing: (facts: Facts) => `Still needed: ${listed(facts.needs)}.`,
@@ -500,6 +516,18 @@ export type Texts = typeof en;
 
 function listed(value: unknown): string {
   return Array.isArray(value) ? value.join(", ") : String(value ?? "");
+}
+
+/** An amount among the facts, as text. */
+export function amountOf(facts: Facts, name: string): string {
+  return money(Number(facts[name]), String(facts.currency ?? "USD"));
+}
+
+/** The first possible time of a refused one, after some words; nothing where there is none. */
+export function earliest(facts: Facts, language: string, words: string): string {
+  const [first] = Array.isArray(facts.possible) ? facts.possible : [];
+  if (typeof first !== "string") return "";
+  return `${words}${dateText(first, language)}, ${clock(first, language)}.`;
 }
 
 function instead(near: unknown): string {
