@@ -15,7 +15,7 @@ import {
 } from "react";
 import { details } from "../src/model/changes";
 import { MenuContext } from "../src/model/menu";
-import { allergenText, clock, humanised } from "../src/model/words";
+import { allergenText, clock, dayText, humanised, presentAt } from "../src/model/words";
 import { Front } from "../src/parts/front";
 import { reasonOf } from "../src/parts/refused";
 import { useTexts } from "../src/texts";
@@ -113,8 +113,8 @@ export function Board({ board }: { board: OrderBoard }) {
         <div className="rails">
           {[...stages].map((stage) => {
             const title = words.rails[stage] ?? humanised(stage);
-            // The one that waits longest hangs first.
-            const orders = now.states.filter((order) => order.stage === stage).reverse();
+            const here = now.states.filter((order) => order.stage === stage);
+            const orders = here.reverse().sort(bySoonest);
             return (
               <section className="rail" key={stage} aria-label={title}>
                 <h2>
@@ -135,6 +135,13 @@ export function Board({ board }: { board: OrderBoard }) {
       </main>
     </>
   );
+}
+
+/** The order that is to be ready first hangs first; of two for the same time, the one that waits longer. */
+function bySoonest(one: Order, other: Order): number {
+  const ready = ({ fulfilment }: Order) => Date.parse(fulfilment?.ready_at ?? "") || 0;
+  const placed = ({ stage_times: { placed } }: Order) => Date.parse(placed ?? "") || 0;
+  return ready(one) - ready(other) || placed(one) - placed(other);
 }
 
 /** Tells a screen reader each order that comes, once. */
@@ -287,6 +294,7 @@ function Slip({ order, board, time }: { order: Order; board: OrderBoard; time: n
   const id = useId();
   const send = (command: Command) => sending.send(() => board.apply(order.order_id, command));
   const readyAt = order.fulfilment?.ready_at;
+  const day = readyAt ? dayText(readyAt, presentAt(readyAt, time), texts.code) : "";
   const late = readyAt && NOT_READY.has(order.stage) && Date.parse(readyAt) < time;
   const choices = readyAt ? readyTimes(readyAt, time) : [];
   const name = order.order_number;
@@ -297,15 +305,20 @@ function Slip({ order, board, time }: { order: Order; board: OrderBoard; time: n
         <h3 id={`${id}-number`}>{name}</h3>
         {readyAt &&
           (late ? (
-            <b className="met">{words.late(clock(readyAt, texts.code))}</b>
+            <b className="met">{words.late(clock(readyAt, texts.code), day)}</b>
           ) : (
-            <span className="amount">{words.readyAt(clock(readyAt, texts.code))}</span>
+            <span className="amount">{words.readyAt(clock(readyAt, texts.code), day)}</span>
           ))}
       </header>
       <p>
         {texts.ticket[order.fulfilment?.kind ?? "pickup"]}
         {order.fulfilment?.address && `, ${order.fulfilment.address}`}
         {order.customer_name && `, ${order.customer_name}`}
+        {order.phone && (
+          <>
+            , <a href={`tel:${order.phone}`}>{order.phone}</a>
+          </>
+        )}
       </p>
       {order.allergies.length > 0 && (
         <p className="row">
@@ -437,13 +450,7 @@ function readyTimes(promised: string, time: number): readonly string[] {
 
 /** A time some minutes later, with the same offset. */
 export function after(iso: string, minutes: number): string {
-  if (minutes === 0) return iso;
-  const offset = /(?:Z|[+-]\d\d:\d\d)$/.exec(iso)?.[0] ?? "Z";
-  const sign = offset.startsWith("-") ? -1 : 1;
-  const [hours = 0, rest = 0] = offset === "Z" ? [] : offset.slice(1).split(":").map(Number);
-  const away = sign * (hours * 60 + rest);
-  const wall = new Date(Date.parse(iso) + (minutes + away) * 60_000).toISOString().slice(0, 19);
-  return wall + offset;
+  return minutes === 0 ? iso : presentAt(iso, Date.parse(iso) + minutes * 60_000);
 }
 
 /** Pause new orders, and say what is sold out. */

@@ -224,6 +224,69 @@ test.each([
 });
 
 test.each([
+  [
+    "en",
+    "ready Wednesday, 1:00 pm",
+    "ready 11:30 pm",
+    "Late: promised for Monday, November 16, 7:00 pm",
+  ],
+  [
+    "de",
+    "fertig Mittwoch, 13:00",
+    "fertig 23:30",
+    "Zu spät: zugesagt für Montag, 16. November, 19:00",
+  ],
+])(
+  "the order that is to be ready first hangs first, one for another day with its day, in %s",
+  (...row) => {
+    const [language, ...told] = row;
+    vi.useFakeTimers({ now: Date.parse("2026-11-20T22:50:00-05:00") });
+    const due = (number: string, ready_at: string) =>
+      order(number, { fulfilment: { kind: "pickup", when: null, address: null, ready_at } });
+    boardIn(
+      language,
+      due("103", "2026-11-20T23:30:00-05:00"),
+      due("102", "2026-11-25T13:00:00-05:00"),
+      due("101", "2026-11-16T19:00:00-05:00"),
+    );
+    const slips = screen.getAllByRole("article");
+    expect(slips.map((slip) => within(slip).getByRole("heading").textContent)).toEqual([
+      "101",
+      "103",
+      "102",
+    ]);
+    const [wednesday, tonight, late] = told as [string, string, string];
+    for (const [place, text] of [late, tonight, wednesday].entries())
+      expect(within(slips[place] as HTMLElement).getByText(text)).toBeTruthy();
+  },
+);
+
+test("orders for the same time hang as they came", () => {
+  const { tell } = unloaded();
+  const fulfilment = {
+    kind: "pickup",
+    when: null,
+    address: null,
+    ready_at: "2026-11-20T19:30:00-05:00",
+  };
+  const placed = (time: string) =>
+    ({ fulfilment, stage_times: { placed: `2026-11-20T${time}-05:00` } }) as Partial<Order>;
+  tell("snapshot", {
+    orders: [order("101", placed("19:02:00")), order("102", placed("19:01:00"))],
+  });
+  const names = screen
+    .getAllByRole("article")
+    .map((one) => within(one).getByRole("heading").textContent);
+  expect(names).toEqual(["102", "101"]);
+});
+
+test("a guest who left a number can be rung from their ticket", () => {
+  board(order("101", { phone: "+12125550142" }), order("102", { phone: null }));
+  const rung = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+  expect(rung).toEqual(["tel:+12125550142"]);
+});
+
+test.each([
   ["en", "Connecting.", "The server does not answer.", "The connection is lost."],
   ["de", "Verbindung wird aufgebaut.", "Der Server antwortet nicht.", "Die Verbindung ist weg."],
 ])("without its orders the board shows no empty rails, in %s", async (...row) => {
