@@ -1,24 +1,19 @@
 // @vitest-environment jsdom
 
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { refused } from "@typed-handoffs/client/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { PageProvider } from "../src/model/page";
 import { Dock } from "../src/parts/dock";
 import { call, orders } from "../stories/room";
+import { standIn } from "./jsdom";
+import { openPage } from "./whole-page";
 
-beforeEach(() => {
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      disconnect() {}
-    },
-  );
-});
+beforeEach(standIn);
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
+  location.hash = "";
 });
 
 test("words that were not sent stay, and so do those typed meanwhile", async () => {
@@ -54,4 +49,19 @@ test("words that were not sent stay, and so do those typed meanwhile", async () 
   );
   expect(within(lost).getAllByRole("listitem")).toHaveLength(1);
   expect(field.value).toBe("without ice");
+});
+
+test("where the talk is not on the page, the dock has the question that is to be answered", async () => {
+  const { room } = await openPage(orders.review, { hash: "#menu" });
+  act(() => {
+    const attributes = { active_agent: "order_taker" };
+    room.transcribe({ from: "agent", text: "Is that right?", final: true, attributes });
+    room.yourTurn({ expects: "yes_no" });
+  });
+  const dock = within(screen.getByRole("region", { name: "Speaking and typing" }));
+
+  expect(dock.getByText("Is that right?").lang).toBe("en");
+  location.hash = "#talk";
+  await waitFor(() => expect(dock.queryByText("Is that right?")).toBeNull());
+  expect(dock.getByText("Yes or no?")).toBeTruthy();
 });

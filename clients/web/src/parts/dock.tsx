@@ -45,11 +45,15 @@ export function moodOf(now: Snapshot<Order>): Mood {
 
 export function Dock({
   slim = false,
+  captioned = slim,
   microphone,
   gone,
   onNewOrder,
 }: {
+  /** As low as it can be: over the menu on a phone. */
   slim?: boolean;
+  /** The talk is not on the page: the dock has what was said last. */
+  captioned?: boolean;
   microphone?: ReactNode;
   /** Stands in the microphone's place when it is gone. */
   gone?: ReactNode;
@@ -78,10 +82,13 @@ export function Dock({
         )}
         <div role="status" aria-atomic="true">
           <h2 id={title}>{heading}</h2>
-          {/* Over the menu the dock carries the caption. */}
-          <p lang={slim && newest ? "en" : undefined}>
-            {slim && newest && mood === "yours" ? newest.text : hint}
-          </p>
+          {captioned && newest && mood === "yours" ? (
+            <p className="caption" lang="en">
+              {newest.text}
+            </p>
+          ) : (
+            <p>{hint}</p>
+          )}
         </div>
       </div>
       {mood === "yours" && now.turn && <QuickAnswers turn={now.turn} />}

@@ -111,6 +111,7 @@ export function EveningPage({
         )}
         <Dock
           slim={phone && place.at !== "talk"}
+          captioned={place.at !== "talk"}
           microphone={microphone}
           gone={gone}
           onNewOrder={onNewCall}
