@@ -191,17 +191,22 @@ type Kind =
   | "jar"
   | "box";
 
+/** By whole words: there is no tea in a steak, and no latte on a platter. */
 const KINDS: readonly (readonly [RegExp, Kind])[] = [
-  [/pizza night|family|lunch for|combo|together/, "box"],
-  [/pizza|calzone/, "pizza"],
-  [/soup|minestrone/, "soup"],
-  [/salad|caprese|fruit/, "bowl"],
-  [/bread|knots|bruschetta|panin|sub\b|focaccia/, "bread"],
-  [/coffee|tea|espresso|cappuccino|latte|chocolate$/, "cup"],
-  [/wine|prosecco|spritz|negroni|limoncello|chianti|beer|ipa|peroni|cocktail/, "wine"],
-  [/drink|cola|soda|water|juice|lemonade/, "glass"],
-  [/dessert|tiramisu|cake|cotta|cannoli|gelato|affogato/, "cake"],
-  [/jar|oil|pantry|dough/, "jar"],
+  [/\b(?:pizza night|family|lunch for|combos?|together)\b/, "box"],
+  [/\b(?:jar|oil|pantry|dough)\b/, "jar"],
+  [/\b(?:pizzas?|calzone)\b/, "pizza"],
+  [/\b(?:soups?|minestrone)\b/, "soup"],
+  [/bread\b|\b(?:knots|bruschetta|panin[io]|subs?|focaccia)\b/, "bread"],
+  [/\b(?:salads?|caprese|fruit)\b/, "bowl"],
+  [/\b(?:iced|lemonade)\b/, "glass"],
+  [/\b(?:coffees?|teas?|espresso|cappuccino|latte)\b|chocolate$/, "cup"],
+  [
+    /\b(?:wines?|prosecco|spritz|negroni|limoncello|chianti|beers?|ipa|peroni|cocktails?)\b/,
+    "wine",
+  ],
+  [/\b(?:drinks?|cola|sodas?|waters?|juices?)\b/, "glass"],
+  [/cakes?\b|\b(?:desserts?|tiramisu|cotta|cannoli|gelato|affogato)\b/, "cake"],
 ];
 
 /** What a dish is by what its name and section say; a plate when they say nothing. */
@@ -317,13 +322,19 @@ const SHAPES: Record<Exclude<Kind, "pizza">, (words: string) => ReactNode> = {
       <ellipse cx="60" cy="89" rx="43" ry="11" fill="#fffdf6" />
       <path d="M84 48h8a12 12 0 0 1 0 24h-10" fill="none" stroke="#fffdf6" strokeWidth="6" />
       <path fill="#fffdf6" d="M30 42h56v22c0 16-10 24-28 24S30 80 30 64z" />
-      <ellipse cx="58" cy="42" rx="28" ry="8" fill={/tea/.test(words) ? "#c98434" : "#5b3520"} />
+      <ellipse
+        cx="58"
+        cy="42"
+        rx="28"
+        ry="8"
+        fill={/\btea\b/.test(words) ? "#c98434" : "#5b3520"}
+      />
       <ellipse
         cx="56"
         cy="42"
         rx="14"
         ry="3.5"
-        fill={/tea|americano|espresso/.test(words) ? "#8a5a33" : "#efdcbc"}
+        fill={/\btea\b|americano|espresso/.test(words) ? "#8a5a33" : "#efdcbc"}
       />
       <path className="drawn-line" d="M28 40v24c0 14 9 24 26 25M50 28q-4-6 0-11M64 28q-4-6 0-11" />
     </>
@@ -339,7 +350,7 @@ const SHAPES: Record<Exclude<Kind, "pizza">, (words: string) => ReactNode> = {
               ? "#f09a3e"
               : /lemon/.test(words)
                 ? "#f3dc6b"
-                : /tea/.test(words)
+                : /\btea\b/.test(words)
                   ? "#c98434"
                   : "#bcd9e2"
         }
