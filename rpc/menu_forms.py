@@ -30,6 +30,8 @@ class HouseView(Shown):
     """The restaurant as a page shows it above its menu."""
 
     name: str
+    phone: Annotated[str | None, Field(description="The telephone number that guests call.")]
+    address: Annotated[str | None, Field(description="Where pickups are handed over.")]
     currency: Annotated[str, Field(description="Its ISO 4217 code.")]
     open_now: bool
     paused: Annotated[bool, Field(description="Whether staff take no orders just now.")]

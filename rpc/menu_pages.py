@@ -222,6 +222,8 @@ def house_view(restaurant: Restaurant, now: datetime, *, paused: bool) -> HouseV
     pickup, delivery = restaurant.pickup, restaurant.delivery
     return HouseView(
         name=restaurant.name,
+        phone=restaurant.phone,
+        address=restaurant.address,
         currency=restaurant.currency,
         open_now=open_now,
         paused=paused,

@@ -94,6 +94,14 @@ async def test_the_house_tells_how_it_is_paid_and_how_food_is_handed_over(
 
 
 @pytest.mark.parametrize("file", MENUS, ids=lambda file: file.stem)
+async def test_the_house_tells_where_it_is_and_its_number(file: Path) -> None:
+    menu = load_menu(file)
+    house = (await pages(Counter(menu)))[0]["house"]
+
+    assert (house["phone"], house["address"]) == (menu.restaurant.phone, menu.restaurant.address)
+
+
+@pytest.mark.parametrize("file", MENUS, ids=lambda file: file.stem)
 async def test_a_dish_can_be_ordered_by_what_its_page_says(file: Path) -> None:
     menu = load_menu(file)
     bistro = Bistro(menu)

@@ -1092,6 +1092,14 @@ export interface MenuSections {
 export interface HouseView {
   name: string;
   /**
+   * The telephone number that guests call.
+   */
+  phone: string | null;
+  /**
+   * Where pickups are handed over.
+   */
+  address: string | null;
+  /**
    * Its ISO 4217 code.
    */
   currency: string;

@@ -89,6 +89,8 @@ function orderAnswer(): Response {
 
 const HOUSE = {
   name: "Bella Vista",
+  phone: "+1 212 555 0187",
+  address: "48 Bleecker Street, New York, NY 10012",
   currency: "USD",
   open_now: true,
   paused: false,

@@ -27,10 +27,12 @@ export interface MenuState {
 /** What is taken for true of a house whose server does not tell, or as long as it is not read. */
 export const USUAL: Pick<
   House,
-  | ("name" | "currency" | "open_now" | "paused" | "opens_at")
+  | ("name" | "phone" | "address" | "currency" | "open_now" | "paused" | "opens_at")
   | ("hours" | "lead_minutes" | "payment_methods" | "tips" | "tip_base")
 > = {
   name: "",
+  phone: null,
+  address: null,
   currency: "USD",
   open_now: true,
   paused: false,

@@ -11,6 +11,7 @@ import { Agents } from "./agents";
 import { Dock } from "./dock";
 import { Feedback } from "./feedback";
 import { Front } from "./front";
+import { Ring } from "./house";
 import { LastOrder } from "./last-order";
 import { Adding, type Browsing, Menu, NOTHING_BROWSED } from "./menu";
 import { Payment } from "./payment";
@@ -87,6 +88,7 @@ export function EveningPage({
             {order && cameToNothing(order) && (
               <div className="note">
                 <Nothing order={order} />
+                <Ring />
               </div>
             )}
             <Script brief={order !== null && isPlaced(order)} />

@@ -2,9 +2,11 @@
 
 import type { Order } from "@bella-vista/client";
 import { useEffect, useRef, useState } from "react";
-import { cameToNothing, presentOf } from "../model/order";
+import { useHouse } from "../model/menu";
+import { cameToNothing, handover, presentOf } from "../model/order";
 import { clock, dayText, humanised } from "../model/words";
 import { type Texts, useTexts } from "../texts";
+import { Ring } from "./house";
 import { Icon, type IconName } from "./icons";
 import "../styles/placed.css";
 
@@ -65,6 +67,7 @@ export function StageAnnouncer({ order }: { order: Order | null }) {
 export function Placed({ order }: { order: Order }) {
   const texts = useTexts();
   const words = texts.placed;
+  const { address } = useHouse();
   const here = STEPS.findIndex(([stage]) => stage === order.stage);
   const times = order.stage_times;
   return (
@@ -90,6 +93,12 @@ export function Placed({ order }: { order: Order }) {
             </li>
           ))}
         </ol>
+      )}
+      {here >= 0 && order.stage !== "completed" && (
+        <p className="fine">
+          {address && handover(order) === "pickup" && `${texts.house.pickUp(address)} `}
+          <Ring />
+        </p>
       )}
     </section>
   );

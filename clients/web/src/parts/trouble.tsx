@@ -6,12 +6,22 @@ import { canOrder } from "../model/order";
 import { useNow } from "../model/page";
 import { dayAndClock } from "../model/words";
 import { type Texts, useTexts } from "../texts";
+import { Ring } from "./house";
 import "../styles/trouble.css";
 
 export type TroubleKind = Exclude<
   keyof Texts["trouble"],
   "again" | "reload" | "callAgain" | "askAgain" | "typing"
 >;
+
+/** The page cannot help the guest to an order; the telephone may. */
+const HELPLESS: ReadonlySet<TroubleKind> = new Set([
+  "no_server",
+  "refused",
+  "too_many",
+  "no_agent",
+  "failed",
+]);
 
 export function Trouble({
   kind,
@@ -23,11 +33,17 @@ export function Trouble({
   children?: ReactNode;
 }) {
   const words = useTexts().trouble[kind];
+  const helpless = HELPLESS.has(kind);
   return (
     <div className={soft ? "note soft" : "note"} role="alert">
       <h2>{words.title}</h2>
       <p>{words.text}</p>
-      {children && <div className="row">{children}</div>}
+      {(children || helpless) && (
+        <div className="row">
+          {children}
+          {helpless && <Ring />}
+        </div>
+      )}
     </div>
   );
 }

@@ -3,13 +3,15 @@
 import type { Order } from "@bella-vista/client";
 import { lazy, type ReactNode, Suspense, useContext } from "react";
 import { usePlace } from "../model/hooks";
-import { type Menu, MenuContext } from "../model/menu";
+import { type Menu, MenuContext, takesNoOrders, useHouse } from "../model/menu";
 import { cameToNothing } from "../model/order";
 import { useTexts } from "../texts";
 import { Drawing, kindOf, Pizza } from "./drawings";
 import { Front } from "./front";
+import { Ring } from "./house";
 import { Icon } from "./icons";
 import { Nothing, Placed, StageAnnouncer } from "./placed";
+import { closedText } from "./trouble";
 import "../styles/welcome.css";
 
 const MenuBefore = lazy(() => import("./menu-before"));
@@ -44,6 +46,7 @@ export function Welcome({
   const texts = useTexts();
   const words = texts.welcome;
   const menu = useContext(MenuContext);
+  const { address } = useHouse();
   const browsing = usePlace().at !== "talk";
   return (
     <>
@@ -57,6 +60,7 @@ export function Welcome({
             <div className="note">
               <h2>{texts.placed.number(placed.order_number)}</h2>
               <Nothing order={placed} />
+              <Ring />
             </div>
           ) : (
             <Placed order={placed} />
@@ -85,7 +89,16 @@ export function Welcome({
               </a>
             )}
           </div>
+          {menu && !browsing && takesNoOrders(menu.house) && (
+            <p className="note soft">{closedText(menu.house, texts)}</p>
+          )}
           <p className="fine">{words.fine}</p>
+          {placed === null && (
+            <p className="fine">
+              {address && `${address}. `}
+              <Ring />
+            </p>
+          )}
           <p role="status" className={busy ? undefined : "unseen"}>
             {busy ? words.connecting : ""}
           </p>

@@ -35,6 +35,11 @@ export const de: Texts = {
     connecting: "Einen Moment",
   },
 
+  house: {
+    ring: (phone) => `Anrufen: ${phone}`,
+    pickUp: (address) => `Abzuholen: ${address}.`,
+  },
+
   agents: {
     label: "Wer Sie bedient",
     greeter: "Empfang",

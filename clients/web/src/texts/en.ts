@@ -34,6 +34,12 @@ export const en = {
     connecting: "One moment",
   },
 
+  /** Where the house is. */
+  house: {
+    ring: (phone: string) => `Ring us: ${phone}`,
+    pickUp: (address: string) => `Pick it up at ${address}.`,
+  },
+
   agents: {
     label: "Who serves you",
     greeter: "Greeter",
