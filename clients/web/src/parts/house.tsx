@@ -16,7 +16,7 @@ export function Ring() {
   const { phone } = useHouse();
   if (!phone) return null;
   return (
-    <a className="button quiet" href={`tel:${phone.replaceAll(/[^+\d]/g, "")}`}>
+    <a className="ring" href={`tel:${phone.replaceAll(/[^+\d]/g, "")}`}>
       {texts.house.ring(phone)}
     </a>
   );

@@ -96,7 +96,9 @@ export function Placed({ order }: { order: Order }) {
       )}
       {here >= 0 && order.stage !== "completed" && (
         <p className="fine">
-          {address && handover(order) === "pickup" && `${texts.house.pickUp(address)} `}
+          {address && handover(order) === "pickup" && (
+            <span className="where">{texts.house.pickUp(address)}</span>
+          )}{" "}
           <Ring />
         </p>
       )}

@@ -95,8 +95,7 @@ export function Welcome({
           <p className="fine">{words.fine}</p>
           {placed === null && (
             <p className="fine">
-              {address && `${address}. `}
-              <Ring />
+              {address && <span className="where">{address}</span>} <Ring />
             </p>
           )}
           <p role="status" className={busy ? undefined : "unseen"}>
