@@ -5,6 +5,7 @@ import { cleanup, fireEvent, render, screen, within } from "@testing-library/rea
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { PageProvider } from "../src/model/page";
 import { Sheet } from "../src/parts/sheet";
+import { languages, type Texts, TextsContext } from "../src/texts";
 import { call, dishOf, orders } from "../stories/room";
 import { standIn } from "./jsdom";
 
@@ -23,21 +24,26 @@ const choices = (dish: string) => within(screen.getByRole("group", { name: dish 
 const add = () => fireEvent.click(screen.getByRole("button", { name: /^Add to order/ }));
 
 /** Open the sheet of a combo, to change a line of the ticket or to add one. */
-async function opened(combo: DishView, { line = {} as Partial<OrderItem>, find = dishOf } = {}) {
+async function opened(
+  combo: DishView,
+  { line = {} as Partial<OrderItem>, find = dishOf, language = "en" } = {},
+) {
   const { session } = await call(orders.empty);
   const apply = vi.spyOn(session, "apply").mockResolvedValue(orders.empty);
   const whole = { id: "L4", name: combo.name, size: null, quantity: 1, note: null };
   render(
-    <PageProvider session={session}>
-      <Sheet
-        dish={combo}
-        section="Combos"
-        find={find}
-        order={orders.empty}
-        {...(line.parts ? { line: { ...whole, modifications: [], ...line } as OrderItem } : {})}
-        back={() => {}}
-      />
-    </PageProvider>,
+    <TextsContext value={languages[language] as Texts}>
+      <PageProvider session={session}>
+        <Sheet
+          dish={combo}
+          section="Combos"
+          find={find}
+          order={orders.empty}
+          {...(line.parts ? { line: { ...whole, modifications: [], ...line } as OrderItem } : {})}
+          back={() => {}}
+        />
+      </PageProvider>
+    </TextsContext>,
   );
   return apply;
 }
@@ -92,7 +98,7 @@ test("of several dishes a guest says how many of each, and no more than there ar
   expect(screen.getByText("1 of 2 chosen").tagName).toBe("OUTPUT");
   add();
   expect(screen.getByRole("alert").textContent).toBe(
-    "Please choose 1 more: Cola, Diet cola, Lemon soda, ….",
+    "Please choose 1 more: Cola, Diet cola, Lemon soda …",
   );
   expect(apply).not.toHaveBeenCalled();
 
@@ -217,6 +223,32 @@ test("each dish of a combo has its own size and options, at what they add to its
   });
 });
 
+test.each([
+  ["en", "still to choose: 2", "still to choose: 1"],
+  ["de", "noch zu wählen: 2", "noch zu wählen: 1"],
+])(
+  "each group says what is still to be chosen, and the first has the focus, in %s",
+  async (...row) => {
+    const [language, two, one] = row;
+    await opened(combo("Lunch for two"), { language });
+    expect(screen.queryByText(two)).toBeNull();
+    fireEvent.submit(screen.getByRole("form"));
+    expect(screen.getAllByText(two)).toHaveLength(2);
+    const [panini, drinks] = screen
+      .getAllByRole("group")
+      .filter((group) => group.matches("fieldset"));
+    expect(panini?.contains(document.activeElement)).toBe(true);
+
+    const plus = () => within(panini as HTMLElement).getAllByText("+")[0] as HTMLElement;
+    fireEvent.click(plus());
+    expect(within(panini as HTMLElement).getByText(one)).toBeTruthy();
+    fireEvent.click(plus());
+    fireEvent.submit(screen.getByRole("form"));
+    expect(screen.getAllByText(two)).toHaveLength(1);
+    expect(drinks?.contains(document.activeElement)).toBe(true);
+  },
+);
+
 test("a choice that a dish of a combo needs is asked for", async () => {
   const coffee = dishOf("Espresso") as DishView;
   const apply = await opened(combo("Lunch for two", { choose: 1, dishes: ["Espresso"] }), {
@@ -228,6 +260,8 @@ test("a choice that a dish of a combo needs is asked for", async () => {
   expect(screen.getByText("Size and options of Espresso").closest("details")?.open).toBe(true);
   add();
   expect(screen.getByRole("alert").textContent).toBe("Please choose: Espresso, bean.");
+  expect(screen.getByText("still to choose: 1").closest("legend")?.textContent).toContain("Bean");
+  expect(document.activeElement?.closest("fieldset")?.textContent).toContain("Bean");
   expect(apply).not.toHaveBeenCalled();
 });
 

@@ -11,7 +11,17 @@ import type {
   Order,
   OrderItem,
 } from "@bella-vista/client";
-import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
+import {
+  createContext,
+  type FormEvent,
+  type ReactNode,
+  useContext,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
+import { flushSync } from "react-dom";
 import { details } from "../model/changes";
 import { useOneAtATime, useReservedHeight } from "../model/hooks";
 import {
@@ -45,6 +55,31 @@ const FOLDED = 8;
 /** How many dishes are named where some are still to be chosen. */
 const NAMED = 3;
 
+/** Whether the guest has tried to add the dish: from then on each group says how much of it is still to be chosen. */
+const Asked = createContext(false);
+
+/** Moves the focus to the first group of which something is still to be chosen. */
+function focusOpen(form: HTMLFormElement | null) {
+  const group = form?.querySelector(".open");
+  for (let at = group?.closest("details"); at; at = at.parentElement?.closest("details")) {
+    at.open = true;
+  }
+  const fields = "input:enabled, select, button:not([aria-disabled=true])";
+  group?.closest("fieldset")?.querySelector<HTMLElement>(fields)?.focus();
+}
+
+/** How much of a group is still to be chosen, in its title. */
+function Open({ count }: { count: number }) {
+  const words = useTexts().sheet;
+  if (!useContext(Asked) || count <= 0) return null;
+  return (
+    <>
+      {" "}
+      <span className="open met">{words.open(count)}</span>
+    </>
+  );
+}
+
 export function Sheet({
   dish,
   section,
@@ -72,6 +107,8 @@ export function Sheet({
     line ? choiceOf(dish, line, find) : firstChoice(dish, find),
   );
   const [lacks, setLacks] = useState<string | OpenPart | null>(null);
+  const [asked, setAsked] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
   const [busy, oneAtATime] = useOneAtATime();
   const title = useRef<HTMLHeadingElement>(null);
   const foot = useReservedHeight<HTMLDivElement>("--foot-height");
@@ -94,13 +131,18 @@ export function Sheet({
     if (over) return;
     const now = missing(dish, chosen, find);
     setLacks(now);
-    if (now !== null) return;
+    if (now !== null) {
+      flushSync(() => setAsked(true));
+      focusOpen(form.current);
+      return;
+    }
     void oneAtATime(async () => {
       if (await edit(place, commandFor(dish, chosen, find, line))) back();
     });
   };
   return (
     <form
+      ref={form}
       className="sheet"
       aria-labelledby={`${id}-title`}
       onSubmit={send}
@@ -134,20 +176,22 @@ export function Sheet({
             )}
           </div>
         </div>
-        <Choices dish={dish} chosen={chosen} order={order} onChange={change} />
-        {dish.parts.map((part, number) => (
-          <Parts
-            // biome-ignore lint/suspicious/noArrayIndexKey: a combo's parts never move
-            key={number}
-            part={part}
-            taken={chosen.parts[number] ?? []}
-            find={find}
-            order={order}
-            onChange={(taken) =>
-              change({ parts: chosen.parts.map((old, at) => (at === number ? taken : old)) })
-            }
-          />
-        ))}
+        <Asked value={asked}>
+          <Choices dish={dish} chosen={chosen} order={order} onChange={change} />
+          {dish.parts.map((part, number) => (
+            <Parts
+              // biome-ignore lint/suspicious/noArrayIndexKey: a combo's parts never move
+              key={number}
+              part={part}
+              taken={chosen.parts[number] ?? []}
+              find={find}
+              order={order}
+              onChange={(taken) =>
+                change({ parts: chosen.parts.map((old, at) => (at === number ? taken : old)) })
+              }
+            />
+          ))}
+        </Asked>
         <div>
           <label className="label" htmlFor={`${id}-note`}>
             {words.note} <span className="fine">{texts.optional}</span>
@@ -209,7 +253,7 @@ function commandFor(
 }
 
 function someOf(names: readonly string[]): string {
-  return [...names.slice(0, NAMED), ...(names.length > NAMED ? ["…"] : [])].join(", ");
+  return names.slice(0, NAMED).join(", ") + (names.length > NAMED ? " …" : ".");
 }
 
 function isPizza(dish: Dish): boolean {
@@ -271,7 +315,10 @@ function Choices({
     <>
       {Object.keys(dish.sizes).length > 1 && (
         <fieldset>
-          <legend className="group">{words.size}</legend>
+          <legend className="group">
+            {words.size}
+            <Open count={dish.sizes[chosen.size] === undefined ? 1 : 0} />
+          </legend>
           <div className="picks">
             {Object.entries(dish.sizes).map(([size, cost]) => (
               <label className="pick" key={size}>
@@ -411,6 +458,7 @@ function Group({ dish, option, chosen, order, onChange }: GroupProps & { option:
       <legend className="group">
         <span lang="en">{capital(option.name)}</span>
         {option.max > 1 && words.upTo(option.max)}
+        <Open count={option.min - count} />
       </legend>
       <div className={option.halves ? undefined : "picks"}>
         {one && option.min === 0 && (
@@ -564,6 +612,7 @@ function Parts(props: PartsProps) {
     <fieldset>
       <legend className="group">
         {dishes.length === 1 ? words.included : words.choose(choose)}
+        <Open count={choose - props.taken.length} />
       </legend>
       {choose === 1 && dishes.length > 1 ? <OneOf {...props} /> : <SomeOf {...props} />}
     </fieldset>

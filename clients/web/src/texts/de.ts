@@ -296,7 +296,8 @@ export const de: Texts = {
     addFor: (price) => (price ? `Auf den Zettel, ${price}` : "Auf den Zettel"),
     changeFor: (price) => (price ? `So ändern, ${price}` : "So ändern"),
     missing: (group) => `Bitte wählen: ${group}.`,
-    missingDishes: (count, dishes) => `Bitte noch ${count} wählen: ${dishes}.`,
+    missingDishes: (count, dishes) => `Bitte noch ${count} wählen: ${dishes}`,
+    open: (count) => `noch zu wählen: ${count}`,
     asChosen: (words) => `So gewählt enthält es ${words}.`,
   },
 

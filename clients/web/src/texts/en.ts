@@ -288,7 +288,9 @@ export const en = {
     addFor: (price: string) => (price ? `Add to order, ${price}` : "Add to order"),
     changeFor: (price: string) => (price ? `Change it, ${price}` : "Change it"),
     missing: (group: string) => `Please choose: ${group}.`,
-    missingDishes: (count: number, dishes: string) => `Please choose ${count} more: ${dishes}.`,
+    missingDishes: (count: number, dishes: string) => `Please choose ${count} more: ${dishes}`,
+    /** At a group of which this many are still to be chosen. */
+    open: (count: number) => `still to choose: ${count}`,
     asChosen: (words: string) => `As chosen it holds ${words}.`,
   },
 
