@@ -648,6 +648,7 @@ async def test_codes_notes_sold_out_dishes_and_a_person_by_hand(browser: Browser
 
     await guest.press("Ask for a person")
     await guest.fill("What is it about?", "A cake for twelve")
+    await guest.fill("The number to call you at", "212 555 0142")
     await guest.press("Ask for them")
     await guest.see(".panel", "Someone from the restaurant will get in touch.")
     await cook.see(".board", "A cake for twelve")

@@ -208,6 +208,8 @@ function reduced(order: Order, command: Command): Order {
       return { ...order, coupons: [...order.coupons, command.code] };
     case "remove_coupon":
       return { ...order, coupons: order.coupons.filter((code) => code !== command.code) };
+    case "set_customer":
+      return { ...order, phone: command.phone ?? order.phone };
     case "call_person":
       return { ...order, person_wanted: true };
     default:

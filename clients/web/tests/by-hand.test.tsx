@@ -77,17 +77,54 @@ test("once the order is read back its allergies stand without buttons", async ()
   expect(screen.queryByRole("button", { name: "Remove milk" })).toBeNull();
 });
 
+const inPanel = () => within(screen.getByRole("dialog"));
+const sendPanel = () =>
+  fireEvent.submit(screen.getByRole("dialog").querySelector("form") as HTMLFormElement);
+
 test("a guest asks for a person, and sees that it was asked", async () => {
-  const room = await page();
+  const room = await page({ ...orders.ordering, phone: "+12125550142" });
   press(/^Ask for a person/);
+  expect(screen.queryByLabelText("The number to call you at")).toBeNull();
   fill("What is it about?", "A cake for twelve");
   const asked: unknown[] = [];
   room.onRequest = (method) => void asked.push(method);
-  fireEvent.submit(screen.getByLabelText("What is it about?").closest("form") as HTMLFormElement);
+  sendPanel();
 
   expect(await screen.findByText(/Someone from the restaurant will get in touch/)).toBeTruthy();
   expect(room.calls.at(-1)?.payload).toMatchObject({
     command: { op: "call_person", reason: "A cake for twelve" },
+  });
+});
+
+test.each([
+  [languages.en, /^Ask for a person/, "The number to call you at"],
+  [languages.de, /^Nach einem Menschen/, "Nummer, unter der wir Sie erreichen"],
+])("a guest who wants a person leaves a number to be reached at", async (texts, open, label) => {
+  const { room } = await openPage(orders.ordering, { texts });
+  press(open);
+  const field = inPanel().getByLabelText<HTMLInputElement>(label);
+  expect(field.required).toBe(true);
+  fireEvent.change(field, { target: { value: "212 555 0142" } });
+  sendPanel();
+  await waitFor(() =>
+    expect(room.calls.at(-1)?.payload).toMatchObject({ command: { op: "call_person" } }),
+  );
+  const sent = room.calls.filter(({ method }) => method === "order.apply");
+  expect(sent.at(-2)?.payload).toMatchObject({
+    command: { op: "set_customer", phone: "212 555 0142" },
+  });
+});
+
+test("a guest who has asked for a person in the talk can leave a number", async () => {
+  const room = await page({ ...orders.ordering, person_wanted: true });
+  press(/^Ask for a person/);
+  expect(inPanel().getByRole("status").textContent).toMatch(/^Asked. Leave a number/);
+  expect(inPanel().queryByLabelText("What is it about?")).toBeNull();
+  fill("The number to call you at", "212 555 0143");
+  sendPanel();
+  expect(await inPanel().findByText(/Someone from the restaurant will get in touch/)).toBeTruthy();
+  expect(room.calls.at(-1)?.payload).toMatchObject({
+    command: { op: "set_customer", phone: "212 555 0143" },
   });
 });
 

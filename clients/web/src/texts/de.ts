@@ -15,6 +15,9 @@ export const de: Texts = {
   person: "Nach einem Menschen fragen",
   personShort: "Mensch",
   personReason: "Worum geht es?",
+  personPhone: "Nummer, unter der wir Sie erreichen",
+  personAsked:
+    "Ist gefragt. Nennen Sie eine Nummer, damit jemand aus dem Restaurant Sie anrufen kann.",
   personSend: "Fragen",
   personSent: "Ist gefragt. Jemand aus dem Restaurant meldet sich bei Ihnen.",
   personOver:

@@ -15,6 +15,8 @@ export const en = {
   person: "Ask for a person",
   personShort: "A person",
   personReason: "What is it about?",
+  personPhone: "The number to call you at",
+  personAsked: "Asked. Leave a number, so that someone from the restaurant can call you.",
   personSend: "Ask for them",
   personSent: "Asked. Someone from the restaurant will get in touch.",
   personOver: "The call has ended. Begin a new one, and ask for a person there.",
