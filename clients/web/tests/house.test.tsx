@@ -2,6 +2,7 @@
 
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { languages } from "../src/texts";
 import { orders } from "../stories/room";
 import { standIn } from "./jsdom";
 import { openPage } from "./whole-page";
@@ -62,4 +63,17 @@ test("a house that does not deliver is not asked to", async () => {
   expect(ways.getAllByRole("radio").map((one) => one.closest("label")?.textContent)).toEqual([
     "Pickup",
   ]);
+});
+
+test.each([
+  [languages.en, "First choose how you pay: You pay at pickup"],
+  [languages.de, "Wählen Sie zuerst, wie Sie zahlen: Sie zahlen beim Abholen"],
+])("an order that cannot be placed yet says why", async (texts, told) => {
+  await openPage({ ...orders.confirmed, payment_method: null }, { texts });
+  const hint = screen.getByRole("link", { name: texts?.pay.at.pickup ?? "" }).closest("p");
+
+  expect(hint?.textContent).toBe(told);
+  cleanup();
+  await openPage(orders.confirmed, { texts });
+  expect(screen.queryByRole("link", { name: texts?.pay.at.pickup ?? "" })).toBeNull();
 });

@@ -5,6 +5,7 @@ import {
   dayAndClock,
   dayText,
   halfOf,
+  hoursText,
   humanised,
   money,
   presentAt,
@@ -80,6 +81,15 @@ describe("times, money and names", () => {
     expect(dayAndClock("2026-11-24T11:30:00-05:00", "en")).toBe("Tuesday, 11:30 am");
     expect(dayAndClock("2026-11-24T00:30:00+09:00", "de")).toBe("Dienstag, 0:30");
     expect(dayAndClock("soon", "en")).toBe("soon");
+  });
+
+  test.each([
+    ["11:30-15:00", "11:30 am–3:00 pm", "11:30–15:00"],
+    ["17:00-00:30", "5:00 pm–12:30 am", "17:00–0:30"],
+    ["late", "late", "late"],
+  ])("hours are written as times are: %s", (hours, english, german) => {
+    expect(hoursText(hours, "en")).toBe(english);
+    expect(hoursText(hours, "de")).toBe(german);
   });
 
   test("the present is told in the zone of a time, on its day there", () => {

@@ -35,6 +35,13 @@ export function clock(iso: string, language: string): string {
   return english ? text.toLowerCase() : text;
 }
 
+/** Hours of a menu, `17:30-01:00`, as `clock` has its times. */
+export function hoursText(hours: string, language: string): string {
+  const [from = "", to = ""] = hours.split("-");
+  if (!/^\d\d:\d\d-\d\d:\d\d$/.test(hours)) return hours;
+  return [from, to].map((time) => clock(`2000-01-01T${time}`, language)).join("–");
+}
+
 /** The weekday and the wall clock of an ISO 8601 time, as `clock` has it. */
 export function dayAndClock(iso: string, language: string): string {
   const at = wallTime(iso);

@@ -6,7 +6,7 @@ import { addressOf } from "../model/hooks";
 import { isSimple, type MenuState, meets, type Section, search } from "../model/menu";
 import { canOrder } from "../model/order";
 import { usePage } from "../model/page";
-import { allergenText, capital, money } from "../model/words";
+import { allergenText, capital, hoursText, money } from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { Drawing } from "./drawings";
 import { Refused } from "./refused";
@@ -279,8 +279,8 @@ function Prices({ dish, currency }: { dish: Dish; currency: string }) {
 export function factsText(dish: Dish, texts: Texts): string {
   const words = texts.card;
   const parts = [];
-  const diets = dish.diets.map((diet) => words.diet[diet] ?? capital(diet));
-  if (diets.length > 0) parts.push(`${diets.join(", ")}.`);
+  const diets = dish.diets.map((diet) => words.diet[diet] ?? diet);
+  if (diets.length > 0) parts.push(`${capital(diets.join(", "))}.`);
   if (dish.allergens.length > 0)
     parts.push(words.holds(allergenText(dish.allergens, words.allergens)));
   if (dish.minimum_age) parts.push(words.age(dish.minimum_age));
@@ -292,7 +292,9 @@ function servedText(served: Dish["served"], texts: Texts): string {
   const times = served.map((each) => {
     const days = each.days.map((day) => words.days[day] ?? day);
     const span = days.length > 2 ? `${days[0]}–${days.at(-1)}` : days.join(", ");
-    return [span, each.hours.join(", ")].filter(Boolean).join(" ");
+    return [span, each.hours.map((hours) => hoursText(hours, texts.code)).join(", ")]
+      .filter(Boolean)
+      .join(" ");
   });
   return words.served(times.join("; "));
 }

@@ -740,6 +740,11 @@ function Steps({ order }: { order: Order }) {
           {words.place}
         </button>
       )}
+      {order.stage === "confirmed" && !paid && (
+        <p className="fine">
+          {words.payFirst} <a href="#talk">{texts.pay.at[handover(order)]}</a>
+        </p>
+      )}
       {order.stage !== "open" && (
         <button
           type="button"

@@ -187,6 +187,7 @@ export const de: Texts = {
     done: "Das ist alles, bitte vorlesen",
     confirm: "Ja, das stimmt",
     confirmAndPlace: "Ja, bestellen",
+    payFirst: "Wählen Sie zuerst, wie Sie zahlen:",
     place: "Bestellen",
     reopen: "Etwas ändern",
     fixed: "Hier ist nichts mehr zu ändern.",
@@ -243,7 +244,7 @@ export const de: Texts = {
     meets: (words) => `Sie haben gesagt: ${words}.`,
     age: (years) => `Ab ${years} Jahren.`,
     served: (times) => `Gibt es ${times}.`,
-    diet: { vegan: "Vegan", vegetarian: "Vegetarisch", "gluten free": "Glutenfrei" },
+    diet: { vegan: "vegan", vegetarian: "vegetarisch", "gluten free": "glutenfrei" },
     allergens: {
       gluten: "Gluten",
       wheat: "Weizen",

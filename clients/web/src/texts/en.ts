@@ -190,6 +190,7 @@ export const en = {
     confirm: "Yes, this is right",
     confirmAndPlace: "Yes, place the order",
     place: "Place the order",
+    payFirst: "First choose how you pay:",
     reopen: "Change something",
     fixed: "It cannot be changed here any more.",
     payCash: "Cash",
@@ -246,9 +247,9 @@ export const en = {
     age: (years: number) => `From ${years} years on.`,
     served: (times: string) => `Served ${times}.`,
     diet: {
-      vegan: "Vegan",
-      vegetarian: "Vegetarian",
-      "gluten free": "Gluten free",
+      vegan: "vegan",
+      vegetarian: "vegetarian",
+      "gluten free": "gluten free",
     } as Record<string, string>,
     /** What allergens are called on the page, by the menu's word in lower case. */
     allergens: {} as Record<string, string>,
