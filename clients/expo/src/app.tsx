@@ -4,14 +4,20 @@ import { bellaVista, type Command, type Order } from "@bella-vista/client";
 import { AudioSession } from "@livekit/react-native";
 import { AgentSession, Call } from "@typed-handoffs/client";
 import { callRoom, roomTransport } from "@typed-handoffs/client/livekit";
+import { useCall } from "@typed-handoffs/react";
 import Constants from "expo-constants";
 import { Room } from "livekit-client";
 import { useCallback, useEffect, useState } from "react";
 import { AppState } from "react-native";
+import { useHouseName } from "./house";
 import { Screen } from "./screen";
+
+/** The page server, as the phone reaches it. */
+const SERVER: string = Constants.expoConfig?.extra?.server ?? "";
 
 export function App() {
   const [{ room, call }] = useState(made);
+  const house = useHouseName(SERVER, useCall(call).status);
   useEffect(() => {
     void AudioSession.startAudioSession();
     const watching = AppState.addEventListener("change", (state) => {
@@ -28,12 +34,12 @@ export function App() {
     new AgentSession<Order, Command>(roomTransport(room, { call }), bellaVista, {
       bringAgent: call.bringAgent,
     });
-  return <Screen call={call} openSession={openSession} onMicrophone={onMicrophone} />;
+  return <Screen house={house} call={call} openSession={openSession} onMicrophone={onMicrophone} />;
 }
 
 function made() {
   const room = new Room();
-  return { room, call: new Call(callRoom(room), Constants.expoConfig?.extra?.server ?? "") };
+  return { room, call: new Call(callRoom(room), SERVER) };
 }
 
 /** Turn the microphone on or off. Refused permission leaves it off, and throws. */

@@ -1,6 +1,6 @@
 /** The one screen: start, the talk, the order, and the controls. */
 
-import type { Command, Order } from "@bella-vista/client";
+import type { Command, Order, OrderItem } from "@bella-vista/client";
 import { useOrder } from "@bella-vista/client/react";
 import type { AgentSession, Call } from "@typed-handoffs/client";
 import {
@@ -18,6 +18,8 @@ import { AppState, Pressable, ScrollView, StyleSheet, Text, TextInput, View } fr
 import { texts } from "./texts";
 
 interface ScreenProps {
+  /** The name of the house; null as long as it is not known. */
+  house: string | null;
   call: Call;
   /** Make a session: for the first call, and after each one that was left. */
   openSession: () => AgentSession<Order, Command>;
@@ -25,7 +27,7 @@ interface ScreenProps {
   onMicrophone: (on: boolean) => Promise<void>;
 }
 
-export function Screen({ call, openSession, onMicrophone }: ScreenProps) {
+export function Screen({ house, call, openSession, onMicrophone }: ScreenProps) {
   const [session, setSession] = useState(openSession);
   const leave = () => {
     setSession(openSession()); // the next call has lines of its own
@@ -34,9 +36,11 @@ export function Screen({ call, openSession, onMicrophone }: ScreenProps) {
   return (
     <AgentSessionProvider session={session}>
       <View style={styles.screen}>
-        <Text accessibilityRole="header" style={styles.title}>
-          {texts.title}
-        </Text>
+        {house && (
+          <Text accessibilityRole="header" style={styles.title}>
+            {house}
+          </Text>
+        )}
         <InAndOut call={call} onLeave={leave} onMicrophone={onMicrophone} />
       </View>
     </AgentSessionProvider>
@@ -112,7 +116,10 @@ function OrderList() {
     <View aria-busy={pending > 0}>
       {order.order_items.map((line) => (
         <View key={line.id} style={styles.row}>
-          <Text style={styles.grow}>{line.name}</Text>
+          <View style={styles.grow}>
+            <Text>{line.name}</Text>
+            <Details line={line} />
+          </View>
           <Button
             label={texts.fewer(line.name)}
             sign="−"
@@ -135,6 +142,11 @@ function OrderList() {
         </View>
       ))}
       <Text style={styles.total}>{order.display.total}</Text>
+      {texts.stage[order.stage] && (
+        <Text accessibilityLiveRegion="polite">
+          {texts.number(order.order_number)} {texts.stage[order.stage]}
+        </Text>
+      )}
       {order.stage === "failed" && (
         <Text accessibilityRole="alert" style={styles.alert}>
           {order.ended_reason ? `${texts.failed} ${texts.why(order.ended_reason)}` : texts.failed}
@@ -147,6 +159,15 @@ function OrderList() {
       )}
     </View>
   );
+}
+
+/** What makes a line other than the dish alone: size, changes, the dishes of a combo, a wish. */
+function Details({ line }: { line: OrderItem }) {
+  const parts = line.parts.map(({ name, size, modifications }) =>
+    [name, size, ...modifications].filter(Boolean).join(" "),
+  );
+  const details = [line.size, ...line.modifications, ...parts, line.note].filter(Boolean);
+  return details.length > 0 && <Text style={styles.details}>{details.join(", ")}</Text>;
 }
 
 function Say() {
@@ -277,6 +298,7 @@ const styles = StyleSheet.create({
   agent: { fontWeight: "600" },
   talk: { flex: 1 },
   line: { marginBottom: 6 },
+  details: { color: "#6b6256" },
   total: { fontWeight: "700", textAlign: "right" },
   alert: { color: "#9c1c1c" },
   input: { flex: 1, minHeight: 48, borderWidth: 1, borderColor: "#6b6256", padding: 8 },

@@ -1,7 +1,6 @@
 /** What the app says, in one place. */
 
 export const texts = {
-  title: "Bella Vista",
   start: "Start",
   joinAgain: "Join again",
   leave: "Leave",
@@ -13,6 +12,15 @@ export const texts = {
   noMicrophone:
     "The microphone could not be used. Allow it in the settings of this phone, or type instead.",
   ended: "The call is over. Say something to start another.",
+  number: (number: string) => `Number ${number}.`,
+  stage: {
+    placed: "Placed. The kitchen reads it.",
+    accepted: "The kitchen has accepted it.",
+    preparing: "In the oven.",
+    ready: "Ready for you.",
+    completed: "With you. Enjoy it.",
+    cancelled: "The order is called off.",
+  } as Record<string, string>,
   failed: "The restaurant could not take the order.",
   why: (reason: string) => `The reason: ${reason}`,
   notSaid: "That was not delivered. Please try again.",

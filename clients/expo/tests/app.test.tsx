@@ -9,6 +9,8 @@ import { App } from "../src/app";
 
 const realFetch = globalThis.fetch;
 let asked: string[];
+/** What the page server has as its menu; null: it cannot be reached. */
+let menu: object | null;
 let watching: Set<(state: AppStateStatus) => void>;
 
 beforeEach(() => {
@@ -19,8 +21,10 @@ beforeEach(() => {
     return { remove: () => watching.delete(listener) };
   });
   asked = [];
+  menu = null;
   globalThis.fetch = (async (url: string) => {
-    asked.push(url);
+    if (url.endsWith("/api/menu") && menu !== null) return { ok: true, json: async () => menu };
+    if (!url.endsWith("/api/menu")) asked.push(url);
     throw new TypeError("Network request failed");
   }) as unknown as typeof fetch;
 });
@@ -64,3 +68,24 @@ test("the sound is the app's while it is shown", async () => {
 test("iOS lets the agent's voice go on in the background", () => {
   expect(config.ios?.infoPlist).toMatchObject({ UIBackgroundModes: ["audio"] });
 });
+
+test("the app has the name of the menu's house, also where it is read late", async () => {
+  render(<App />);
+  await act(async () => {});
+  expect(screen.queryByRole("header")).toBeNull();
+  menu = { house: { name: "Corner Bakery" } };
+  fireEvent.press(screen.getByRole("button", { name: "Start" }));
+  await act(async () => {});
+  expect(screen.getByRole("header").props.children).toBe("Corner Bakery");
+});
+
+test.each([[{}], [{ house: {} }], [{ house: { name: 7 } }], [{ house: { name: "" } }]])(
+  "a menu without a name is no name: %j",
+  async (told) => {
+    menu = told;
+    render(<App />);
+    await act(async () => {});
+    expect(screen.queryByRole("header")).toBeNull();
+    expect(screen.getByRole("button", { name: "Start" })).toBeTruthy();
+  },
+);

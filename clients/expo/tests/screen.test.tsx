@@ -45,6 +45,7 @@ async function opened(state = ORDER) {
       if (command.op === "change_item" && command.quantity === 5) {
         throw refused(4010, "refused", { detail: "No more than four." });
       }
+      if (command.op === "place_order") return { ...order, stage: "placed" };
       return bellaVista.optimistic?.(order, command) ?? order;
     },
     features: ["push_to_talk"],
@@ -70,7 +71,7 @@ async function opened(state = ORDER) {
   const openSession = () => new AgentSession(room.transport, bellaVista, { warn: () => {} });
   const onMicrophone = jest.fn(async (_: boolean) => {});
   const shown = render(
-    <Screen call={call} openSession={openSession} onMicrophone={onMicrophone} />,
+    <Screen house={null} call={call} openSession={openSession} onMicrophone={onMicrophone} />,
   );
   fireEvent.press(screen.getByRole("button", { name: "Start" }));
   await settled();
@@ -264,4 +265,13 @@ test("a refused token is told", async () => {
   status = 403;
   await opened();
   expect(screen.getByRole("alert")).toHaveTextContent(/does not accept this call/);
+});
+
+test("each line says what is on it, and a placed order its number and how far it is", async () => {
+  const { room } = await opened();
+  expect(screen.getByText("large, no basil")).toBeTruthy();
+  expect(screen.getByText("large, half ham, other half mushrooms")).toBeTruthy();
+  expect(screen.queryByText(/^Number/)).toBeNull();
+  await act(async () => room.change({ op: "place_order" }));
+  expect(screen.getByText("Number 101. Placed. The kitchen reads it.")).toBeTruthy();
 });
