@@ -114,12 +114,13 @@ def _lines(before: OrderState, order: OrderState) -> list[str]:
 
 
 def _said(line: OrderLine) -> str:
-    """Word a line as a person would: "a" for one, a number for more.
+    """Word a line as a person would: "a" or "an" for one, a number for more.
 
     A line's text starts with its count, as in ``2x large Margherita``.
     """
     count, _, rest = line_text(line).partition("x ")
-    return f"{'a' if count == '1' else count} {rest}"
+    one = "an" if rest[:1].casefold() in "aeiou8" else "a"
+    return f"{one if count == '1' else count} {rest}"
 
 
 def _terms(before: OrderState, order: OrderState, context: OrderContext) -> list[str]:

@@ -79,6 +79,7 @@ async def done(*commands: OrderCommand, first: tuple[OrderCommand, ...] = ()) ->
     return words
 
 
+ARANCINI = AddItem(name="Arancini")
 TIRAMISU = AddItem(name="Tiramisu", quantity=1)
 WATER = AddItem(name="Margherita", size="large", quantity=2)
 PICKUP = SetFulfilment(kind="pickup")
@@ -88,6 +89,7 @@ PICKUP = SetFulfilment(kind="pickup")
     ("commands", "said"),
     [
         ([TIRAMISU], "I see you added a Tiramisu. That makes "),
+        ([ARANCINI], "I see you added an Arancini. That makes "),
         ([WATER], "I see you added 2 large Margherita. "),
         ([TIRAMISU, WATER], "I see you added a Tiramisu and added 2 large Margherita. "),
         ([SetCustomer(name="Ada")], "I see you gave me your name."),

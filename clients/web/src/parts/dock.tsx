@@ -69,7 +69,7 @@ export function Dock({
   return (
     <section
       ref={dock}
-      className={`dock ${mood}${slim ? " slim" : ""}`}
+      className={`dock ${mood}${slim ? " slim" : ""}${captioned ? " captioned" : ""}`}
       id="dock"
       tabIndex={-1}
       aria-label={texts.dock.label}
