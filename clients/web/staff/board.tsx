@@ -19,6 +19,7 @@ import { allergenText, clock, dayText, humanised, presentAt } from "../src/model
 import { Front } from "../src/parts/front";
 import { reasonOf } from "../src/parts/refused";
 import { useTexts } from "../src/texts";
+import { useChime } from "./chime";
 import { useSending } from "./sending";
 import "../src/styles/ticket.css";
 import "./board.css";
@@ -52,6 +53,16 @@ export function Board({ board }: { board: OrderBoard }) {
   const words = useTexts().staff;
   const now = useStaffBoard(board);
   const time = useTime();
+  const placed = now.states.filter((order) => order.stage === "placed");
+  const wanted = now.states.filter((order) => order.person_wanted);
+  const chime = useChime(
+    now.loaded
+      ? [
+          ...placed.map(({ order_id }) => order_id),
+          ...wanted.map(({ order_id }) => `person ${order_id}`),
+        ]
+      : null,
+  );
   if (now.status === "login") {
     return (
       <>
@@ -61,7 +72,11 @@ export function Board({ board }: { board: OrderBoard }) {
     );
   }
   const front = (
-    <Front title={words.title}>
+    <Front title={words.title} news={placed.length}>
+      <label className="switch">
+        <span>{words.sound}</span>
+        <input type="checkbox" checked={chime.on} onChange={chime.toggle} />
+      </label>
       <button type="button" className="button quiet" onClick={() => void board.logout()}>
         {words.logout}
       </button>
@@ -87,13 +102,12 @@ export function Board({ board }: { board: OrderBoard }) {
   const house = houseOf(now.settings.house);
   // An order in a stage of a newer server hangs on a rail of its words.
   const stages = new Set([...RAILS, ...now.states.map((order) => order.stage).filter(isUnknown)]);
-  const wanted = now.states.filter((order) => order.person_wanted);
   return (
     <>
       {front}
       <main className="board">
         <h1 className="unseen">{words.title}</h1>
-        <Arrivals orders={now.states.filter((order) => order.stage === "placed")} />
+        <Arrivals orders={placed} />
         {now.status === "reconnecting" && (
           <p className="calls" role="alert">
             {words.old}

@@ -4,6 +4,7 @@ import type { Command, Order } from "@bella-vista/client";
 import { act, cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { StaffBoard } from "@typed-handoffs/client/staff";
 import { afterEach, expect, test, vi } from "vitest";
+import { type House, MenuContext, USUAL } from "../src/model/menu";
 import { languages, type Texts, TextsContext } from "../src/texts";
 import { Board, type StaffOrder } from "../staff/board";
 import { orders } from "../stories/room";
@@ -26,7 +27,7 @@ function boardIn(language: string, ...first: Order[]) {
 }
 
 /** A board that waits for its orders, and what it asks of the page server. */
-function unloaded(language = "en") {
+function unloaded(language = "en", house = USUAL) {
   const requests: { path: string; body: Record<string, unknown> }[] = [];
   const answers: Promise<Response>[] = [];
   vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
@@ -44,14 +45,16 @@ function unloaded(language = "en") {
   };
   render(
     <TextsContext value={languages[language] as Texts}>
-      <Board
-        board={
-          new StaffBoard<StaffOrder, Command>({
-            ...{ noun: "order", plural: "orders" },
-            eventSource: () => events as unknown as EventSource,
-          })
-        }
-      />
+      <MenuContext value={{ house: house as House, sections: [] }}>
+        <Board
+          board={
+            new StaffBoard<StaffOrder, Command>({
+              ...{ noun: "order", plural: "orders" },
+              eventSource: () => events as unknown as EventSource,
+            })
+          }
+        />
+      </MenuContext>
     </TextsContext>,
   );
   const tell = (name: string, data: object) =>
@@ -374,4 +377,57 @@ test.each([
   const slip = screen.getByRole("article", { name: "101" });
 
   expect([...slip.querySelectorAll(".stamp")].map((one) => one.textContent)).toEqual(told);
+});
+
+/** Stands in for a browser's sound; returns when each tone begins. */
+function hearing(): number[] {
+  const begun: number[] = [];
+  class Node {
+    gain = { setValueAtTime() {}, exponentialRampToValueAtTime() {} };
+    connect = (next: unknown) => next;
+    start = (when: number) => void begun.push(when);
+    stop() {}
+  }
+  vi.stubGlobal(
+    "AudioContext",
+    class {
+      currentTime = 0;
+      destination = {};
+      close() {}
+    },
+  );
+  vi.stubGlobal("OscillatorNode", Node);
+  vi.stubGlobal("GainNode", Node);
+  return begun;
+}
+
+test.each([
+  ["en", "Sound for what comes"],
+  ["de", "Ton, wenn etwas kommt"],
+])("what comes is heard once staff have turned the sound on, in %s", (language, name) => {
+  const begun = hearing();
+  const tell = boardIn(language, order("101"));
+  tell("order", order("102"));
+  expect(begun).toHaveLength(0);
+  fireEvent.click(screen.getByRole("checkbox", { name }));
+  expect(begun).toHaveLength(2); // as a sample
+  tell("order", order("103"));
+  expect(begun).toHaveLength(4);
+  tell("order", order("103", { version: 99, notes: [] }));
+  tell("order", order("101", { version: 99, stage: "accepted" }));
+  expect(begun).toHaveLength(4);
+  tell("order", order("104", { stage: "open", person_wanted: true }));
+  expect(begun).toHaveLength(6);
+  fireEvent.click(screen.getByRole("checkbox", { name }));
+  tell("order", order("105"));
+  expect(begun).toHaveLength(6);
+});
+
+test("the tab says how many new orders wait", () => {
+  const house = { ...USUAL, name: "Corner Bakery" };
+  const { tell } = unloaded("en", house);
+  tell("snapshot", { orders: [order("101"), order("102", { stage: "ready" })] });
+  expect(document.title).toBe("(1) Corner Bakery: The pass");
+  tell("order", order("101", { version: 99, stage: "accepted" }));
+  expect(document.title).toBe("Corner Bakery: The pass");
 });

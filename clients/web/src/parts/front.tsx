@@ -10,12 +10,15 @@ import "../styles/front.css";
 
 export function Front({
   title,
+  news = 0,
   place,
   order,
   children,
 }: {
   /** What the tab's title says after the house's name. */
   title?: string;
+  /** How much has come and waits; the tab says so. */
+  news?: number;
   place?: Place;
   order?: Order | null;
   children?: ReactNode;
@@ -23,8 +26,9 @@ export function Front({
   const texts = useTexts();
   const { name } = useHouse();
   useEffect(() => {
-    if (name) document.title = title ? `${name}: ${title}` : name;
-  }, [name, title]);
+    if (!name) return;
+    document.title = `${news > 0 ? `(${news}) ` : ""}${title ? `${name}: ${title}` : name}`;
+  }, [name, title, news]);
   const at = (here: boolean) => (here ? ("page" as const) : undefined);
   return (
     <header className="front">

@@ -422,6 +422,7 @@ export const de: Texts = {
     title: "Der Pass",
     password: "Passwort",
     login: "Anmelden",
+    sound: "Ton, wenn etwas kommt",
     logout: "Abmelden",
     wrong: "Das ist nicht das Passwort.",
     notNow: "Das hat nicht geklappt. Bitte gleich noch einmal.",

@@ -415,6 +415,7 @@ export const en = {
     password: "Password",
     login: "Log in",
     logout: "Log out",
+    sound: "Sound for what comes",
     wrong: "That is not the password.",
     notNow: "That did not work. Please try again in a moment.",
     old: "The connection is lost. What hangs here may be old.",
