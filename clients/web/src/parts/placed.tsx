@@ -95,10 +95,8 @@ export function Placed({ order }: { order: Order }) {
         </ol>
       )}
       {here >= 0 && order.stage !== "completed" && (
-        <p className="fine">
-          {address && handover(order) === "pickup" && (
-            <span className="where">{texts.house.pickUp(address)}</span>
-          )}{" "}
+        <p className="fine reach">
+          {address && handover(order) === "pickup" && <span>{texts.house.pickUp(address)}</span>}{" "}
           <Ring />
         </p>
       )}

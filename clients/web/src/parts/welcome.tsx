@@ -94,8 +94,8 @@ export function Welcome({
           )}
           <p className="fine">{words.fine}</p>
           {placed === null && (
-            <p className="fine">
-              {address && <span className="where">{address}</span>} <Ring />
+            <p className="fine reach">
+              {address && <span>{address}</span>} <Ring />
             </p>
           )}
           <p role="status" className={busy ? undefined : "unseen"}>
