@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bella_vista.local.understanding.edges import NO_EDGE
-from bella_vista.local.understanding.grammar import NOTHING
+from bella_vista.local.understanding.grammar import NOTHING, ON
 from bella_vista.local.understanding.held import (
     Held,
     Line,
@@ -86,6 +86,9 @@ class Accounting:
             same = one.ref == "same" and one.verb in ("", "add") and not (one.head or waiting)
             if same and known and not any(line.quantity > line.had for line in lines):
                 lost.append(told_of(one, said[at + 1 :], tokens))
+            put_there = one.joint == ON and one.partial and one.ref and one.become is None
+            if put_there and not one.described:
+                lost.append(told_of(one, said[at + 1 :], tokens))  # "on one of them": what?
             if one.more and one.kept:
                 lost.append(told_of(one, said[at + 1 :], tokens))  # "another one the way it was"
             if (word := self._of_several(one, said[at + 1 :], lines, tokens)) is not None:

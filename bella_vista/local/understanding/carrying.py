@@ -29,7 +29,13 @@ from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE,
 from bella_vista.local.understanding.regrouping import deal_sizes
 from bella_vista.local.understanding.removing import remove
 from bella_vista.local.understanding.said import Option, Said
-from bella_vista.local.understanding.shares import counts_lines, one_of_counted, some_of, the_one
+from bella_vista.local.understanding.shares import (
+    counts_lines,
+    one_of_counted,
+    some_of,
+    tell_apart,
+    the_one,
+)
 from bella_vista.local.understanding.targets import sized, targets
 from bella_vista.local.understanding.waiting import (
     left,
@@ -281,8 +287,9 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     if said.exact and said.verb == "remove" and said.count is None and out.removed:
         said.verb = ""  # "cancel the nachos, just the burrito"
     _count_option(out, said)
-    if said.off and said.verb in ("", "add", "change"):
-        said.verb = "remove"
+    tell_apart(out, said)
+    if said.off and said.verb in ("", "add", "change", "keep"):
+        said.verb, said.kept = "remove", False
     if said.ref == "having" and said.become is None and said.verb in ("", "add", "change"):
         said = _of_having(out, said)
     if said.verb == "instead-of" and said.become is not None:

@@ -153,7 +153,8 @@ class _Assembly:
             if act.does == "size" and to.size is None and _numbered(edge.entity):
                 to.count = None  # "the five, no, the three piece"
         every = act.value in EVERY
-        if (act.does == "head" or every) and now.joint == ON and not now.become:
+        named = act.does == "head" or every or act.value == "of-them"
+        if named and now.joint == ON and not now.become:
             pass_on(self.said, put_on_next(self._reading, act.first, every=every))
         listed = act.does == "option" and to.ends == act.first - 1 and bool(to.options)
         all_over = not self._everywhere.isdisjoint((edge.end, edge.end + 1))  # "on the whole pizza"
@@ -305,7 +306,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "uncount":
             to.count = None
         case "ref":
-            to.ref = str(act.value)
+            to.ref, to.pointed = str(act.value), act.first
             to.plural = to.plural or edge.words == "ones"
             to.both = edge.words.startswith("both") or not words_of("both").isdisjoint(
                 edge.words.split()

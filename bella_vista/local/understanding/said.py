@@ -106,6 +106,7 @@ class Said:
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
         named: The places of the words of its head.
+        pointed: Where the words that it points with begin.
         after_all: Whether "actually" follows it.
         ahead: A size that the next part of a combo is to have.
         ends: Where the last size or option of it ends.
@@ -161,6 +162,7 @@ class Said:
     copies: bool = False
     exact: bool = False
     named: tuple[int, int] = (0, 0)
+    pointed: int = -1
     after_all: bool = False
     ends: int = -1
     combo: Entity | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.grammar import AND, COMMA, ON
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import NO_EFFECT, Outcome
@@ -65,6 +66,27 @@ def some_of(out: Outcome, said: Said) -> bool:
             return True
     out.change_each(change, (fitting or found)[-1:], said.count or 1)
     return True
+
+
+def tell_apart(out: Outcome, said: Said) -> None:
+    """Tell by what follows which lines are meant: "bacon on one of the two without cheddar"."""
+    put = said.become
+    about = put or said
+    if not said.partial or said.lines or out.items or (put and (said.options or not said.on)):
+        return
+    first = max(said.pointed, said.named[0])
+    behind = [one for one in about.options if one.place > first]
+    there = out.matcher.named(said.mask, out.there) if said.head is not None else out.there
+    for count in range(len(behind), 0, -1):
+        told, rest = behind[:count], [one for one in about.options if one not in behind[:count]]
+        between = out.told(range(told[-1].place + 1, rest[-1].place)) if rest else ""
+        if not rest or (put is None and words_of("takes").isdisjoint(between.split())):
+            continue
+        found = out.matcher.described(there, told)
+        if found and len(found) < len(there):
+            said.lines = tuple(item.line.id for item in found if item.line is not None)
+            about.options = rest
+            return
 
 
 def one_of_counted(out: Outcome, said: Said) -> bool:
