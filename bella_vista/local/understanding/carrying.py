@@ -424,9 +424,11 @@ def _dishes_as_options(out: Outcome, said: Said) -> int:
 def _count_option(out: Outcome, said: Said) -> None:
     """Take "two shots" for two of a choice that is counted, not for two of a thing."""
     option = said.options[0] if said.options else None
-    counted = out.last if out.last in (*out.touched[-1:], *out.items[-1:]) else None
+    just_told = out.last in (*out.touched[-1:], *out.items[-1:])
+    counted = out.last if just_told or said.exact else None
     words = out.told(range(said.place, min(said.told, default=said.place))).split()
-    if said.ref == "one" and said.joint in (AND, COMMA) and not (said.definite or said.ordinal):
+    listed = said.joint in (AND, COMMA) or said.exact
+    if said.ref == "one" and listed and not said.ordinal and (said.exact or not said.definite):
         if option is not None and counted and option.entity.tallied & out.matcher.mask(counted):
             if "with" not in words:
                 said.ref, said.article = "", False  # "two ranch and one blue cheese"
@@ -436,7 +438,7 @@ def _count_option(out: Outcome, said: Said) -> None:
     last = out.last
     if last is not None and option.entity.tallied & out.matcher.mask(last):
         if "with" not in words:
-            option.count, said.count = said.count, None
+            option.count, said.count, said.definite = said.count, None, False
 
 
 def _says_which(out: Outcome, said: Said) -> bool:

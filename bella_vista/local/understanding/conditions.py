@@ -130,8 +130,8 @@ def _anything(state: State) -> bool:
 
 def _points_anew(state: State) -> bool:
     """Whether "it" begins a change of what was said: "a large sprite, no, make it a medium"."""
-    changes = state[JOINT] == AFTER_VERB and state[VERB] in CHANGING
-    return changes or state[JOINT] in (CORRECT, STOP)
+    changes = state[JOINT] == AFTER_VERB and bool(state[VERB] in CHANGING or state[SAID])
+    return changes or state[JOINT] in (CORRECT, STOP, COMMA)
 
 
 def _of_all(state: State) -> bool:

@@ -189,6 +189,13 @@ class Doing:
             self._definite(state, edge, place)
         return cost
 
+    def _removed(self, state: State) -> bool:
+        """Whether what is to come off was named, and what follows is another thing."""
+        if not state[SAID] or state[VERB]:
+            return False
+        verb = state[OP] == "remove" and state[JOINT] == AFTER_VERB
+        return verb or bool(state[OP] == "removed")
+
     def _open(self, state: State) -> bool:
         self._was_open = bool(
             state[HEAD]
@@ -279,7 +286,7 @@ class Doing:
         return 0.0
 
     def _ref(self, state: State, edge: Edge, place: int) -> float | None:
-        if state[OP] == "remove" and state[SAID] and state[JOINT] == AFTER_VERB and not state[VERB]:
+        if self._removed(state):
             return None  # "forget the wrap, put it on a bun"
         if edge.does == "one" and follows(state, "the"):
             self._definite(state, edge, place)
@@ -417,7 +424,7 @@ class Doing:
             return None
         if state[VERB] == "remove":
             return None  # "add ham and take off the olives"
-        if state[OP] == "remove" and state[SAID] and state[JOINT] == AFTER_VERB and not state[VERB]:
+        if self._removed(state):
             return None  # "remove the olives and put ham on it"
         pend = state[PEND]
         resized = state[OP] in CHANGING and state[SIZE] and state[HEAD] < 0 and not pend
@@ -527,7 +534,7 @@ class Doing:
         )
         if any(one[0] in ("amount", "no") for one in state[PEND]) and kind == "amount":
             return None
-        if state[OP] == "remove" and state[SAID] and state[JOINT] == AFTER_VERB and not state[VERB]:
+        if self._removed(state):
             return None  # "remove the pineapple and put extra ham"
         state[PEND] = (*state[PEND], ("amount", edge.value) if kind == "amount" else ("half", kind))
         state[NEG] = False
@@ -595,7 +602,7 @@ class Doing:
     def _exactly(self, state: State, edge: Edge, place: int) -> float:
         state[NEG] = False  # "no ham on it, just the pineapple"
         if state[OP] == "remove":
-            state[OP] = ""  # "drop the tiramisu, just the cannoli"
+            state[OP] = "removed"  # "drop the tiramisu, just the cannoli"
         self.act(state, "exactly", None, place)
         return 0.0
 

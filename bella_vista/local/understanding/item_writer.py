@@ -48,12 +48,8 @@ class ItemWriter:
             item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
         for option in said.options:
             afresh = said.exact or said.correct or said.instead or said.outdone is not None
-            if (
-                afresh
-                and item.yielding
-                and not option.no
-                and option.entity.tallied & self._matcher.mask(item)
-            ):
+            tallied = not option.no and option.entity.tallied & self._matcher.mask(item)
+            if afresh and item.yielding and tallied:
                 self._gives_way(item, option.entity.words, ())  # "only one pump of vanilla"
             option.half = self._free_half(item, option)
             self._put(item, option)

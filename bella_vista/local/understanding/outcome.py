@@ -14,6 +14,7 @@ from bella_vista.local.understanding.matching import USUAL, Matcher
 from bella_vista.local.understanding.meaning import LineSeen, Question
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.said import Option, Said
+from bella_vista.local.understanding.tokens import number_at, tokenize
 from state.menu.words import stems
 
 NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH, OTHER = 2.0, 2.0, 1.0, 2.2, 0.6, 0.5
@@ -361,6 +362,14 @@ class Outcome:
             part.size, said = said.size.words, replace(said, size=None)
         if item.line is None and said.verb != "add":
             item.yielding = len(item.changes)  # "with whole milk, actually make that skim"
+        left_off = item in self.touched or any(one.no for one in said.options)
+        if said.exact and said.definite and left_off:  # "no blue cheese, just the ranch"
+            counted = [o for o in said.options if o.count == 1 and o.entity.tallied and not o.no]
+            there = [one for one in counted if self.matcher.made_with([item], [one])]
+            said = replace(said, options=[one for one in said.options if one not in there])
+            many = number_at(tokenize(said.size.words), 0) if said.size and there else None
+            if many is not None and any(one.startswith(f"{many[0]} ") for one in item.changes):
+                said = replace(said, size=None)  # "just the three ranch"
         if said.verb != "add" and not said.more:
             self.writer.count_anew(item, said.options)
         if said.instead and item.yielding and item not in self.touched:
