@@ -160,12 +160,14 @@ def _share(out: Outcome, reading: Sequence[Said]) -> None:
     """Say of both what is said of one: "bacon on the burger and the hot dog"."""
     for before, it, said in zip(reading, reading[1:], reading[2:], strict=False):
         _put_elsewhere(before, it, said)
-    for before, said in pairwise(reading):
+    for before, said in pairwise([Said(), *reading]):
         _one_more_becomes(out, before, said)
         _means_part(out, before, said)
         _means_those(before, said)
         _narrow(before, said)
         _comes_beside(out, before, said)
+        _put_on_described(out, before, said)
+        _put_back(before, said)
         if not before.on or before.become is None:
             continue
         if said.verb == "remove" and _lacks(out, said, before.become):
@@ -199,6 +201,39 @@ def _comes_beside(out: Outcome, before: Said, said: Said) -> None:
     kind = out.matcher.section(out.make(said))
     if not any(out.matcher.section(item) == kind for item in out.there):
         said.instead = False
+
+
+def _put_on_described(out: Outcome, before: Said, said: Said) -> None:
+    """Put what was named on what is only told by a choice: "no cream on the vanilla"."""
+    named = said.head or said.ref or said.become or said.number or said.verb not in ("", "add")
+    told = said.options[-1] if said.options and not named else None
+    before_it = range(max(0, told.place - 2), max(0, told.place)) if told is not None else ()
+    where = out.told(before_it).split()
+    points = len(where) == 2 and where[0] in words_of("put on") and where[1] in words_of("points")
+    if told is None or not points or told.no or told.amount:
+        return
+    alone = Said(options=[told])
+    able = [item for item in out.there if out.matcher.able(item, said)]
+    if not all(out.writer.clash(i, alone) or out.matcher.made_with([i], [told]) for i in able):
+        return  # "cheddar, on the pretzel bun"
+    nowhere = before.on and not (before.head or before.ref or before.options)
+    if said.options[1:]:
+        said.become = Said(place=said.place, options=said.options[:-1])
+        said.on, said.options, said.definite = True, [told], True
+    elif nowhere and before.become is not None:
+        said.on, said.become, said.definite = True, before.become, True
+        before.on, before.become = False, None
+
+
+def _put_back(before: Said, said: Said) -> None:
+    """Let "put it back" say again what was named: "onion is fine, put it back in the stew"."""
+    named = before.head or before.ref or before.become or before.verb or not before.options
+    if named or any(one.no for one in before.options) or said.ref != "put-back":
+        return
+    said.ref = ""
+    if said.head is not None and not (said.described or said.become):
+        said.on, said.become = True, Said(place=said.place, options=before.options)
+        before.options, before.told = [], []
 
 
 def _one_more_becomes(out: Outcome, before: Said, said: Said) -> None:

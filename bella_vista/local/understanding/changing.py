@@ -21,6 +21,9 @@ from bella_vista.local.understanding.targets import several, sized, targets
 from bella_vista.local.understanding.waiting import fill, of_asked
 from state.menu.words import stems
 
+_WHOLE = 3
+"""So many words may point at the whole of a thing."""
+
 
 def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     """Change what is meant."""
@@ -47,7 +50,7 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         _swap_option(out, said, become)
         return
     if said.on and said.head is None and not said.ref:
-        if _on_the_sized(out, said, become):
+        if _on_the_described(out, said, become):
             return
         if all(option.no for option in become.options):
             leave_off(out, become)
@@ -94,6 +97,9 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         found[0].quantity = 2 * (found[0].quantity or 1)
         out.touch(found[0])
         return
+    told = become is not said and said.options and not (said.head or said.ref)
+    if told and out.matcher.made_with(found, said.options) == found:
+        said.options, become.instead = [], True  # "the strawberry should be banana"
     if become is not said and said.options:  # nothing is as it was described: that is wanted, too
         out.penalty += NOT_THERE
         become = replace(become, options=[*said.options, *become.options])
@@ -105,6 +111,7 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if turns and out.matcher.named(become.mask, out.there):
         out.penalty += NEW_THOUGH_THERE  # "make the fries large and the shake chocolate"
     note_both(out, said, found)
+    found = _on_all_of_it(out, said, become, found)
     if become is said and several(said, found):
         for told in range(len(said.options) - 1, 0, -1):  # "the mango one be matcha instead"
             made = out.matcher.described(found, said.options[:told])
@@ -114,16 +121,37 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     _change_these(out, said, become, found)
 
 
-def _on_the_sized(out: Outcome, said: Said, become: Said) -> bool:
-    """Put something on the one thing of a size: "bacon on the small"."""
-    if said.size is None or become.size is not None or not said.definite:
+def _on_the_described(out: Outcome, said: Said, become: Said) -> bool:
+    """Put something on the one thing of a size, or with a choice: "bacon on the small"."""
+    if not (said.size or said.options) or become.size is not None or not said.definite:
         return False
-    found = sized(out, out.things, said.size.words)
+    found = sized(out, out.things, said.size.words) if said.size is not None else out.things
+    if said.options:
+        found = out.matcher.described(found, said.options)
+        out.penalty += 0.0 if found else NOT_THERE
+        if not found:
+            out.not_found(said)
+            return True
+        said.options = []
     found = [item for item in found if out.matcher.able(item, become)] or found
     if len(found) > 1:
         return out.ask_which(said, found)
     out.change_each(become, found)
     return bool(found)
+
+
+def _on_all_of_it(out: Outcome, said: Said, become: Said, found: list[Item]) -> list[Item]:
+    """Keep what has something on one half, where that is to be on the whole of it."""
+    ends = said.named[1] if said.head is not None else said.pointed + _WHOLE
+    words = out.told(range(said.place, min(ends, out.length))).split()
+    if not said.on or words_of("all of one thing").isdisjoint(words) or "order" in words:
+        return found
+    half = [
+        item
+        for item in found
+        if any(out.writer.half_with(item, one.entity.words) for one in become.options)
+    ]
+    return half or found
 
 
 def _counted(out: Outcome, said: Said, become: Said, found: Sequence[Item]) -> None:
@@ -144,6 +172,8 @@ def note_both(out: Outcome, said: Said, found: Sequence[Item]) -> None:
 def of_waiting(out: Outcome, said: Said, become: Said) -> bool:
     """Give something to one of the things that wait, where it is named: "tahini in the falafel"."""
     found = out.matcher.named(said.mask, out.waiting) if said.head is not None else []
+    if said.lines:  # "no cherry on the vanilla", of two shakes
+        found = [one for one in found if one.line is not None and one.line.id in said.lines]
     if len(found) != 1 or become.head is not None or not out.matcher.able(found[0], become):
         return False
     out.give(found[0], become)
