@@ -45,7 +45,8 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
                 return False
             size = fresh.size
             outcome.writer.keep_choices(part, fresh)
-            fresh.size = size  # a combo comes in its own sizes
+            fresh.size = size
+            outcome.writer.keep_told_size(part, fresh)
             item.parts[item.parts.index(part)] = fresh
         else:
             alike = [one for one in parts if one.names == part.names]
@@ -160,6 +161,7 @@ def change_parts(outcome: Outcome, item: Item, said: Said) -> bool:
         at = [at for at, old in enumerate(item.parts) if _fits_instead(outcome, item, old, fresh)]
         if len(at) != 1 or item.parts[at[0]] in new:
             return False
+        outcome.writer.keep_told_size(item.parts[at[0]], fresh)
         item.parts[at[0]] = fresh
         new.append(fresh)
     outcome.touch(item)
@@ -247,6 +249,7 @@ def _put_in(outcome: Outcome, item: Item, other: Item) -> None:
         return
     for at, part in enumerate(item.parts):
         if _fits_instead(outcome, item, part, other):
+            outcome.writer.keep_told_size(part, other)
             item.parts[at] = other.copy(1)
             outcome.items.remove(other)
             return

@@ -265,3 +265,11 @@ class ItemWriter:
 def _half_of(change: str) -> str:
     """Return the half that a change is on."""
     return next((one for one in ("other half", "half") if change.startswith(f"{one} ")), "")
+    def keep_told_size(self, part: Item, fresh: Item) -> None:
+        """Give a part of a combo the size of the one before it that is not the usual one of that.
+
+        A combo comes in its own sizes: where none was told, the fresh part has its own usual one.
+        """
+        if part.size != self._kitchen.size_in_combo(part.name) and part.size and not fresh.size:
+            fresh.size = self._kitchen.size(fresh.name, part.size)
+

@@ -210,6 +210,13 @@ class Kitchen:
         except OrderError:
             return None
 
+    def size_in_combo(self, name: str | None) -> str | None:
+        """Return the size of a dish that a combo covers: the usual one, or the smallest."""
+        dish = self.dish(name)
+        if dish is None:
+            return None
+        return dish.default_size or min(dish.prices, key=lambda one: dish.prices[one])
+
     def in_pieces(self, name: str | None, count: int) -> tuple[str, int] | None:
         """Return the size and the number of portions that so many pieces of a dish are."""
         dish = self.dish(name)

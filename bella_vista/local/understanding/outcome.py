@@ -440,6 +440,7 @@ class Outcome:
         for at, part in reversed(list(enumerate(item.parts))) if combo and fresh.name else ():
             rest = [one.name or "" for one in item.parts if one is not part]
             if combo is not None and self.kitchen.room_for(combo, rest, fresh.name or ""):
+                self.writer.keep_told_size(part, fresh)
                 item.parts[at] = fresh
                 self.touch(item)
                 return True

@@ -502,8 +502,7 @@ class Settling:
         dish = self._kitchen.dish(part.name)
         if dish is None:
             return part, Question("ambiguous", {"words": part.words, "possible": list(part.names)})
-        # A combo covers the usual size, or the smallest; a size need not be said.
-        size = dish.default_size or min(dish.prices, key=lambda one: dish.prices[one])
+        size = self._kitchen.size_in_combo(part.name)  # a size need not be said
         draft, question = self._settle_dish(replace(part, quantity=1, size=part.size or size), dish)
         if draft is None:
             return part, question
