@@ -150,16 +150,29 @@ def _is_person(here: Sequence[Edge], token: Token) -> bool:
     return token.word.isalpha() and token.word not in words_of("persons") and not other
 
 
-def count_everyone(edges: list[list[Edge]]) -> None:
+def count_everyone(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
     """Let what is for everyone come once for each, where it is said how many they are."""
     people = {edge.value for here in edges for edge in here if edge.does == "filler" and edge.value}
+    many = [*people][0] if len(people) == 1 else 0
     for here in edges:
         for at, edge in enumerate(here):
             if edge.does == "everyone":
-                known = len(people) == 1
-                here[at] = (
-                    replace(edge, value=[*people][0]) if known else replace(edge, does="filler")
-                )
+                here[at] = replace(edge, value=many) if many else replace(edge, does="filler")
+            elif edge.does == "everyone-gets":
+                _count_each(edges, tokens, edge.end, many)
+
+
+def _count_each(
+    edges: list[list[Edge]], tokens: Sequence[Token], first: int, many: str | int
+) -> None:
+    """Let "a" be one for each from some place on: "everybody gets a slice and a cola"."""
+    for at in range(first, len(tokens)):
+        if tokens[at].breaks or any(edge.does == "add" for edge in edges[at]):
+            return  # "and I want a cola"
+        if any(edge.does == "a" for edge in edges[at]) and tokens[at].word in ("a", "an"):
+            word = tokens[at].word
+            each = Edge("number", at + 1, 0.1, value=many, words=word)
+            edges[at] = [each if many else Edge("few", at + 1, 0.1, words=word)]
 
 
 _LONGEST_WISH = 6

@@ -31,6 +31,7 @@ RULES = """
   before       number     optioned           tally                   before  0.6
   after        everyone   unnumbered         count                   after   -0.1
   any          everyone   -                  -                       same    0.1
+  any          everyone-gets -               -                       same    0.05
   before       number     carried            tally                   before  0.1
   any          half-of    -                  begin half_of           after   begin.ref
   any          fewer      -                  begin fewer             before  begin.number

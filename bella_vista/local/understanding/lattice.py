@@ -64,7 +64,7 @@ def lattice(
     add_parted_notes(edges, tokens)
     add_asides(edges, tokens)
     add_persons(edges, tokens)
-    count_everyone(edges)
+    count_everyone(edges, tokens)
     add_headings(edges, tokens, index)
     _with_all(edges, tokens)
     _has_its_own(edges, tokens)
