@@ -36,7 +36,7 @@ from bella_vista.local.understanding.rewording import reworded
 from bella_vista.local.understanding.statements import SETTLING, Statements
 from bella_vista.local.understanding.talk import Talk, comment, kept, remark
 from bella_vista.local.understanding.telling import in_turn
-from bella_vista.local.understanding.tokens import Token, Words
+from bella_vista.local.understanding.tokens import Token, Words, number_at
 from state.allergens import families_of
 from state.contact import with_written_postcode
 from state.menu import Menu
@@ -124,10 +124,13 @@ class Understander:
         ):
             rest = words.part(first.last, len(words))
             if any(piece.dishes for piece in cut(rest, self._house.names)):
-                each = self._each(words, pending, order, now) if count > 1 else None
+                name = str(pending.draft.fields["name"]) if pending.draft is not None else ""
+                each = self._each(words, name, count, order, now) if count > 1 else None
                 if each is not None:
                     return each
                 words = Words.read(f"the first one is {rest.said}") if count > 1 else rest
+        if pending is not None and (each := self._several(words, pending, order, now)) is not None:
+            return each
         if (meant := self._another_line(words, order)) is not None:
             return Understanding(text, tuple(meant))
         hearing = _Hearing(self._house, order, expects, now, topic)
@@ -147,12 +150,29 @@ class Understander:
             return 0
         return int(fields.get("quantity") or 1)
 
-    def _each(
+    def _several(
         self, words: Words, pending: Question, order: OrderSeen, now: datetime
     ) -> Understanding | None:
-        """Take "one with cod, the other with shrimp" for several combos as if it came with their name."""
-        fields = pending.draft.fields if pending.draft is not None else {}
-        name, count = fields["name"], int(fields["quantity"])
+        """Take "one large vanilla and one banana" for two of the one thing that waits for a choice."""
+        draft, tokens = pending.draft, words.tokens
+        if draft is None or draft.op != "add_item" or pending.code != "choice_missing":
+            return None
+        if pending.rest or not draft.fields.keys() <= {"name", "quantity"}:
+            return None
+        starts = [at for at in range(len(tokens)) if not at or tokens[at - 1].word in _LISTS]
+        counts = [
+            number[0] if (number := number_at(tokens, at)) is not None else 1
+            for at in starts
+            if number_at(tokens, at) is not None or tokens[at].word in ("a", "an")
+        ]
+        if len(counts) < 2 or draft.fields.get("quantity", 1) != 1:
+            return None
+        return self._each(words, str(draft.fields["name"]), sum(counts), order, now)
+
+    def _each(
+        self, words: Words, name: str, count: int, order: OrderSeen, now: datetime
+    ) -> Understanding | None:
+        """Take "one with cod, the other with shrimp" for several as if it came with their name."""
         whole = self.understand(f"{count} {name}, {words.line}", order=order, now=now)
         same = all(one.op == "add_item" and one.fields["name"] == name for one in whole.commands)
         told = sum(int(one.fields["quantity"]) for one in whole.commands) if same else 0
@@ -180,6 +200,8 @@ class Understander:
         return all(piece.does(*_BEGINS) for piece in cut(words, self._house.names))
 
 
+_LISTS = (",", "and", ";", "&")
+"""What stands between the things of a list."""
 _FITS = 0.3
 """So much a reading may cost on an order that it fits."""
 _OF_DISHES = frozenset({"contents", "diets", "allergens", "price"})
