@@ -240,6 +240,13 @@ class Doing:
         state[PEND] = (("count", edge.value),)
         return 0.0
 
+    def _both(self, state: State, edge: Edge, place: int) -> float | None:
+        """Take "both" for the number of a combo's parts: "the two slice special, both pepperoni"."""
+        if edge.words != "both" or state[PEND] or state[NUM] > 1 or state[FLAGS] & PARTED:
+            return None
+        state[PEND] = (("count", 2),)
+        return 0.0
+
     def _definite(self, state: State, edge: Edge, place: int) -> float:
         if not state[FLAGS] & DEFINITE:
             state[FLAGS] |= DEFINITE

@@ -57,7 +57,12 @@ def pointed(out: Outcome, said: Said) -> None:
     elif said.ref == "all" and said.described and new:
         divided = [item.source for item in new if item.source is not None]
         for item in [item for item in new if out.matcher.able(item, said)] or new:
-            out.change(item, said)
+            parts = [part for part in item.parts if out.matcher.able(part, said)]
+            if len(parts) > 1:
+                for part in parts:
+                    out.give(part, said)  # "a thali with dal and saag, both mild"
+            else:
+                out.change(item, said)
         for item in divided:
             out.change(item, said)  # "one of them large, no, both large"
         _join_again(out, new)

@@ -628,10 +628,15 @@ class Index:
                 words = {name: {*stems(name)} - EMPTY for name in part.dishes}
                 for name, own in words.items():
                     others = [other for one, other in words.items() if one != name]
-                    if any(own & other for other in others):
-                        apart = own.difference(*others)
-                        for run in {(word,) for word in apart} | _spans(stems(name), apart):
-                            found[run] = found.get(run, 0) | self._bits[name]
+                    apart = own.difference(*others)
+                    if not any(own & other for other in others):  # the fries of "kids fries"
+                        apart &= {*stems(name)[-1:]} - {*stems(combo.name)}
+                        for dish in self._menu.dishes:
+                            if dish.name in words and dish.name != name:
+                                called = map(stems, dish.aliases)  # the coke of "diet coke"
+                                apart.difference_update(*called)
+                    for run in {(word,) for word in apart} | _spans(stems(name), apart):
+                        found[run] = found.get(run, 0) | self._bits[name]
         for run, mask in found.items():
             entity = self._entity("variant", " ".join(run))
             entity.mask = mask
