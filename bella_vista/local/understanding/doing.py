@@ -520,8 +520,9 @@ class Doing:
         return cost
 
     def _replaced(self, state: State, edge: Edge, place: int) -> float:
-        state[VERB] = ""
-        self.act(state, "replaced", edge, place, ())
+        amount = tuple(one for one in state[PEND] if one[0] == "amount")
+        state[VERB], state[PEND] = "", state[PEND][len(amount) :]
+        self.act(state, "replaced", edge, place, amount)
         return 0.0
 
     def _outdone(self, state: State, edge: Edge, place: int) -> float:

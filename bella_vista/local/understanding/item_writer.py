@@ -181,6 +181,10 @@ class ItemWriter:
 
     def give_way(self, item: Item, options: Sequence[Option], for_: Sequence[str] = ()) -> bool:
         """Take off what is to give way: "ranch instead of blue cheese"; returns whether all was there."""
+        for one in options:
+            if one.amount:
+                self.take_back(item, one)  # "double patty, not double bacon"
+        options = [one for one in options if not one.amount]
         there = [self._gives_way(item, one.entity.words, for_) for one in options]
         return all(there)
 
@@ -261,10 +265,6 @@ class ItemWriter:
         if item.size and not fresh.size and self._kitchen.size(fresh.name, item.size):
             fresh.size = item.size
 
-
-def _half_of(change: str) -> str:
-    """Return the half that a change is on."""
-    return next((one for one in ("other half", "half") if change.startswith(f"{one} ")), "")
     def keep_told_size(self, part: Item, fresh: Item) -> None:
         """Give a part of a combo the size of the one before it that is not the usual one of that.
 
@@ -273,3 +273,7 @@ def _half_of(change: str) -> str:
         if part.size != self._kitchen.size_in_combo(part.name) and part.size and not fresh.size:
             fresh.size = self._kitchen.size(fresh.name, part.size)
 
+
+def _half_of(change: str) -> str:
+    """Return the half that a change is on."""
+    return next((one for one in ("other half", "half") if change.startswith(f"{one} ")), "")

@@ -506,6 +506,7 @@ class Outcome:
     def split(self, item: Item, said: Said, count: int | None) -> None:
         """Make so many of several new things different; all that are left where no number is said."""
         probe = Item(words=item.words, names=item.names)
+        self.matcher.make_plain(probe, said)
         self.give(probe, said)
         size = said.size.words if said.size is not None else None
         item.splits.append(Split(count, size, probe.changes, probe.notes))

@@ -328,7 +328,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             if to.options:
                 to.options[-1].amount = str(edge.value)
         case "replaced":
-            to.replaced.append(Option(edge.entity))
+            to.replaced.append(_option(edge.entity, act.value))
         case "half":
             halve(to.options, str(act.value))
         case "side":
