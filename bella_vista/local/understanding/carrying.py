@@ -465,8 +465,8 @@ def _count_option(out: Outcome, said: Said) -> None:
     listed = said.joint in (AND, COMMA) or said.exact
     if said.ref == "one" and listed and not said.ordinal and (said.exact or not said.definite):
         if option is not None and counted and option.entity.tallied & out.matcher.mask(counted):
-            if "with" not in words:
-                said.ref, said.article = "", False  # "two ranch and one blue cheese"
+            if "with" not in words:  # "two ranch and one blue cheese"
+                said.ref, said.article, said.definite = "", False, False
     alone = said.head is None and not said.ref and said.become is None and not said.partial
     if option is None or said.count is None or not alone or option.no or option.count != 1:
         return

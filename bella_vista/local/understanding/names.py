@@ -8,7 +8,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from bella_vista.local.english import numbers, vocabulary
-from bella_vista.local.english.talking import words_of
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.tokens import Token, Words
 from state.errors import Ambiguous, NotOnMenu
@@ -338,6 +338,7 @@ class Names:
 
     def spelt(self, words: Words) -> Words:
         """Put the menu's spelling in the place of slips of the pen."""
+        words = self._without_address(words)
         for index, token in reversed(list(enumerate(words.tokens))):
             if token.stop or len(token.word) < 4 or not token.word.isalpha():
                 continue
@@ -352,6 +353,15 @@ class Names:
             elif len(token.word) >= _LEAST_RUN and (several := self._run_together(token)):
                 words = words.taken_apart(index, several)
         return words
+
+    def _without_address(self, words: Words) -> Words:
+        """Leave out whom a greeting is for, where it is no word of the menu: "salaam bhai, ..."."""
+        greeted = pattern("greeting").match(words.said)
+        at = len(greeted.group().split()) if greeted is not None else len(words)
+        if len(words) < at + 3 or not words.tokens[at + 1].stop or words.tokens[at].stop:
+            return words
+        known = self._known(words.tokens[at]) or words.tokens[at].word in words_of("first names")
+        return words if known else words.without(at, at + 1)
 
     def _run_together(self, token: Token) -> tuple[str, ...]:
         """Return the words of the menu that were typed as one: "saltpepperketchup"."""
