@@ -97,8 +97,8 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         found[0].quantity = 2 * (found[0].quantity or 1)
         out.touch(found[0])
         return
-    told = become is not said and said.options and not (said.head or said.ref)
-    if told and out.matcher.made_with(found, said.options) == found:
+    telling = become is not said and said.options and not (said.head or said.ref)
+    if telling and out.matcher.made_with(found, said.options) == found:
         said.options, become.instead = [], True  # "the strawberry should be banana"
     if become is not said and said.options:  # nothing is as it was described: that is wanted, too
         out.penalty += NOT_THERE
