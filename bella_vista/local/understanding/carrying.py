@@ -134,7 +134,12 @@ def _sums_up(out: Outcome, said: Said) -> bool:
     )
     if said.described:
         found = out.matcher.made_with(found, said.options)
-    if said.count is not None and said.only_counts and not said.described and out.spoken in out.items:
+    if (
+        said.count is not None
+        and said.only_counts
+        and not said.described
+        and out.spoken in out.items
+    ):
         return _makes_in_all(out, said.count)
     if not found or said.number is None:
         return False

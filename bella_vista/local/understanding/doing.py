@@ -231,7 +231,7 @@ class Doing:
 
     def _article(self, state: State, edge: Edge, place: int) -> float:
         return (
-            2.0 if state[NUM] > 1 and state[JOINT] == STOP else 0.0
+            2.0 if state[NUM] > 1 and state[JOINT] in (STOP, COMMA, AND) else 0.0
         )  # "we are five. a whole chicken"
 
     def _tally(self, state: State, edge: Edge, place: int) -> float | None:
@@ -342,6 +342,8 @@ class Doing:
             cost += PAUSED if state[JOINT] == COMMA else STOPPED if state[JOINT] == STOP else 0.0
         if state[SAID] and state[JOINT] == AND and (follows(state, "a") or edge.words[:2] == "a "):
             cost += 2 * PAUSED  # "one sugar and a hot tea" says nothing of the tea
+        if state[NUM] > 1 and state[JOINT] in (STOP, COMMA, AND) and edge.words[:2] == "a ":
+            cost += 2 * PAUSED  # "sorry three, and a root beer"
         if state[NUM] > 0 and state[JOINT] == WITH:
             # "Two combos, one with a cola": one of the combos.
             cost += PAUSED if state[NUM] > 1 else 2 * PAUSED

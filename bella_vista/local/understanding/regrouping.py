@@ -32,6 +32,8 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
     for one, another in pairwise([*said]):
         if one.verb == "remove" and another.correct and another.only_names(one.mask):
             said.remove(another)  # "I changed my mind about the soup, no soup"
+        if one.verb == another.verb == "remove" and another.ref == "it" and not another.head:
+            said.remove(another)  # "drop one of the colas, he does not want it"
         if one.verb == another.verb == "remove" and another.instead:
             another.verb = ""  # "lose the slaw, potato salad instead"
         changes = one.recounts or one.verb == "change" or one.correct or one.exact

@@ -80,7 +80,10 @@ class Statements:
         words = self._guests.others(words, ordered=bool(order.items))
         words = self._guests.take(words, heard, expects)
         words = self._feedback.rating(words, heard, expects)
-        if order.fulfilment is None and (comes := words.find(pattern("pays on coming"))) is not None:
+        if (
+            order.fulfilment is None
+            and (comes := words.find(pattern("pays on coming"))) is not None
+        ):
             heard.wish(words.part(comes.first, comes.last), "set_fulfilment", kind="pickup")
         words = self._paying.take(words, heard, order, expects)
         return self._handover.take(words, heard, order, expects, now)
