@@ -169,8 +169,11 @@ def _count_each(
     for at in range(first, len(tokens)):
         if tokens[at].breaks or any(edge.does == "add" for edge in edges[at]):
             return  # "and I want a cola"
-        if any(edge.does == "a" for edge in edges[at]) and tokens[at].word in ("a", "an"):
-            word = tokens[at].word
+        word = tokens[at].word
+        if any(edge.does == "a" for edge in edges[at]) and word in ("a", "an"):
+            ends = next((n for n in range(at, len(tokens)) if tokens[n].stop), len(tokens))
+            if not words_of("shared").isdisjoint(token.word for token in tokens[at:ends]):
+                return  # "and a large salad to share"
             each = Edge("number", at + 1, 0.1, value=many, words=word)
             edges[at] = [each if many else Edge("few", at + 1, 0.1, words=word)]
 
