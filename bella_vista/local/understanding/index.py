@@ -630,7 +630,7 @@ class Index:
                     others = [other for one, other in words.items() if one != name]
                     apart = own.difference(*others)
                     if not any(own & other for other in others):  # the fries of "kids fries"
-                        apart &= {*stems(name)[-1:]} - {*stems(combo.name)}
+                        apart &= {*stems(name)[1:][-1:]} - {*stems(combo.name)}
                         for dish in self._menu.dishes:
                             if dish.name in words and dish.name != name:
                                 called = map(stems, dish.aliases)  # the coke of "diet coke"
