@@ -97,7 +97,7 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         found[0].quantity = 2 * (found[0].quantity or 1)
         out.touch(found[0])
         return
-    telling = become is not said and said.options and not (said.head or said.ref)
+    telling = said.options and not (said.head or said.ref or become.head) and become is not said
     if telling and out.matcher.made_with(found, said.options) == found:
         said.options, become.instead = [], True  # "the strawberry should be banana"
     if become is not said and said.options:  # nothing is as it was described: that is wanted, too

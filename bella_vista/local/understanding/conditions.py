@@ -130,7 +130,9 @@ def _anything(state: State) -> bool:
 
 def _points_anew(state: State) -> bool:
     """Whether "it" begins a change of what was said: "a large sprite, no, make it a medium"."""
-    changes = state[JOINT] == AFTER_VERB and bool(state[VERB] in CHANGING or state[SAID])
+    changes = state[JOINT] == AFTER_VERB and bool(
+        state[VERB] in CHANGING or state[FLAGS] & OPTIONED
+    )
     return changes or state[JOINT] in (CORRECT, STOP, COMMA)
 
 
