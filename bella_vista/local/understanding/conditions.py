@@ -207,7 +207,12 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
             and (s[NUM] == -1 or (s[NUM] == 0 and bool(s[FLAGS] & DEFINITE)))
         )
     ),
-    "sized_just_now": lambda _, s, e: s[JOINT] == NOTHING and s[HEAD] > 0 and follows(s, "size"),
+    "sized_just_now": lambda _, s, e: (
+        s[JOINT] == NOTHING
+        and s[HEAD] > 0
+        and (s[NUM] <= 1 and s[OP] not in CHANGING)
+        and follows(s, "size")
+    ),
     "named": lambda _, s, e: s[HEAD] > 0 and follows(s, "dish"),
     "taken": lambda _, s, e: bool(s[FLAGS] & OPTIONED) and follows(s, "off"),  # "off one half"
     "turned": lambda _, s, e: bool(s[FLAGS] & TURNED) and described_just_now(s),

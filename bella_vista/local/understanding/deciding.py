@@ -205,7 +205,9 @@ class Deciding:
         """Return the cheapest reading once it has paid for what it lost."""
         accounted: list[Decided] = []
         while True:
-            best = min(weighed, key=lambda one: (round(one.cost, 3), len(one.questions)))
+            best = min(
+                weighed, key=lambda one: (round(one.cost, 3), 0 if known else len(one.questions))
+            )
             if best in accounted or best.reading is None:
                 return best
             best.lost = self._lost(best, known, waiting, words)

@@ -178,7 +178,7 @@ def _phrases(
             if following is None or not (
                 following.stop or following.word in words_of("after a correction")
             ):
-                sized = _sizes_only(edges_at(edges, end))  # "a small one, no, large"
+                sized = _sizes_only(edges, end)  # "a small one, no, large"
                 counts = following is not None and _counts_a_name(edges, end, following)
                 cost += 0.3 if sized or counts else 2.0
         if phrase.does == "ordinal" and _numbers_a_list(tokens, first, following):
@@ -270,10 +270,12 @@ def _counts_a_name(edges: Sequence[Sequence[Edge]], at: int, token: Token) -> bo
     return token.word == "one" and any(edge.does in ("dish", "option", "size") for edge in names)
 
 
-def _sizes_only(here: Sequence[Edge]) -> bool:
-    """Whether a word is a size and nothing else of the menu."""
-    kinds = {edge.does for edge in here if edge.whole and edge.does in NAMED}
-    return kinds == {"size"}
+def _sizes_only(edges: list[list[Edge]], at: int) -> bool:
+    """Whether a word is a size and nothing else of the menu, and not the size of a dish that follows."""
+    named = [edge for edge in edges_at(edges, at) if edge.whole and edge.does in NAMED]
+    return {edge.does for edge in named} == {"size"} and not any(
+        names_dish(edges_at(edges, edge.end)) for edge in named
+    )
 
 
 def value_of(does: str, value: str) -> str | int:
