@@ -197,7 +197,11 @@ def _phrases(
             cost += 1.5  # "on any"
         if phrase.words == "make that":
             cost += 0.5
-        if words[-1] in words_of("that") and phrase.does in _POINTING and end < len(tokens):
+        if (
+            phrase.words.split()[-1] in words_of("that")
+            and phrase.does in _POINTING
+            and end < len(tokens)
+        ):
             if any(edge.does == "dish" for edge in edges[end]):
                 cost += 0.7  # "make that burger a double"
         if phrase.does in _VERBS and first and tokens[first - 1].word in words_of("before a noun"):

@@ -288,7 +288,9 @@ class PlainRun(Undone):
 class RunByAnother(Undone):
     """Do something."""
 
-    def run(self, call: Call[Stay, None]) -> Coroutine[Any, Any, str]:
+    def run(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, call: Call[Stay, None]
+    ) -> Coroutine[Any, Any, str]:
         return sleep(0, "Done.")
 
 
