@@ -32,6 +32,8 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         if of_people:
             here.append(Edge("filler", end, 0.1, value=number[0], words=words))
         after = _after_people(tokens, end)
+        if any(edge.does == "dish" and edge.whole for edge in edges_at(edges, after - 1)):
+            after = end  # "two mates", where that is a drink
         if after > end:
             here.append(Edge("filler", after, 0.1, value=number[0], words=words))
         this = words == "one" and first > 0 and tokens[first - 1].word in words_of("this")
