@@ -505,6 +505,8 @@ class Doing:
         before, state[GROUPS] = state[GROUPS], (*state[GROUPS], entity.groups)
         several = state[NUM] > 1 or state[JOINT] in (CORRECT, OR) or state[OP] in CHANGING
         mask = state[MASK]
+        if state[HEAD] == 0 and before and not several and not entity.loose & entity.mask:
+            return CHOSEN_TWICE if any(entity.groups & other for other in before) else 0.0
         if not before or several or state[HEAD] <= 0 or mask & (entity.loose | self.index.combos):
             return 0.0
         here = self.index.groups[mask & -mask]

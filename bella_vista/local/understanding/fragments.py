@@ -330,6 +330,7 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         number = 1
     clash_of_choices = out.writer.clash(item, said)
     beside = said.joint == AND or _counts_others(out, said)
+    beside = beside or (said.article and said.joint in _STOPS)  # "two colas, a lemonade"
     one_more = (clash or clash_of_choices) and beside and not item.splits
     if number is not None and (several or item.splits) and number <= left(item) and not one_more:
         is_change = out.matcher.able(item, said) or _is_told_with(out, said)
@@ -355,7 +356,9 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     ):
         if clash and said.options and number is None and not said.ref:
             out.penalty += NEW_THOUGH_THERE  # "a large Margherita, small cheese"
-        out.order(said, item.words, item.names, number or 1)
+        chosen = any(out.matcher.is_called(item, one, item.words) for one in item.changes)
+        words = item.name or item.words if chosen else item.words  # "a sprite and a cola"
+        out.order(said, words, item.names, number or 1)
     else:
         out.change(item, said)
     return True

@@ -60,6 +60,7 @@ def lattice(
     read_all_but(edges)
     _without_article(edges, tokens, stems, index)
     _taken_off(edges)
+    _served_on(edges, tokens)
     _counted_by_group(edges, tokens)
     add_parted_notes(edges, tokens)
     add_asides(edges, tokens)
@@ -157,6 +158,17 @@ def _without_article(
         )
         if entity is not None and counted:
             edges[first].append(Edge("dish", first + 1, 0.5, entity, words=token.word))
+
+
+def _served_on(edges: Sequence[Sequence[Edge]], tokens: Sequence[Token]) -> None:
+    """Take "an egg sandwich on the croissant" for the bread it needs, rather than for a croissant too."""
+    for first in range(2, len(tokens)):
+        if [one.word for one in tokens[first - 2 : first]] != ["on", "the"]:
+            continue
+        dishes = {edge.end for edge in edges[first] if edge.does == "dish"}
+        for edge in edges[first]:
+            if edge.does == "option" and edge.whole and edge.entity.chosen and edge.end in dishes:
+                edge.cost -= 0.2
 
 
 def _counted_by_group(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:

@@ -332,7 +332,7 @@ class Settling:
     def _said_in_name(self, item: Item, dish: Dish) -> list[str]:
         """Find choices in what a dish was called: the bread of a pastrami on rye."""
         said, name = {one for one in stems(item.words) if not one.isdigit()}, stems(dish.name)
-        return [
+        found = [
             choice.name
             for group in self._menu.groups(dish)
             for choice in group.choices
@@ -344,7 +344,10 @@ class Settling:
                 else (group.least and group.default is None)  # a pastrami on rye
                 or {*words, name[-1]} == said  # a sweet tea
             )
-        ][:1]
+        ]
+        longest = max(found, key=lambda one: len(stems(one)), default="")
+        chosen = any(set(stems(longest)) <= set(stems(change)) for change in item.changes)
+        return [longest] if longest and not chosen else []  # "a diet coke" is no coke
 
     def _starts_group(self, dish: Dish, words: str) -> bool:
         """Whether words only name a group, so that what is missing is of that very group."""
