@@ -62,6 +62,7 @@ from bella_vista.local.understanding.states import (
     SAID,
     SIG,
     SIZE,
+    STEPS,
     TURNED,
     VERB,
     Act,
@@ -88,6 +89,14 @@ def _noting(does: str, *, words: bool = False) -> Callable[["Doing", State, Edge
 
 
 _DENIED = (("no", ""),)
+
+
+def _named_after_joint(state: State) -> bool:
+    """Whether what was named last follows "and": "drop the soup, and the salad should be large"."""
+    steps = state[STEPS]
+    while steps is not None and steps[0].edge.does not in ("and", "remove", "off"):
+        steps = steps[1]
+    return steps is not None and steps[0].edge.does == "and"
 
 
 class Doing:
@@ -633,7 +642,7 @@ class Doing:
         return denied - CHOSEN_TWICE if clashed else denied  # "steak and shrimp, no, just shrimp"
 
     def _should(self, state: State, edge: Edge, place: int) -> float:
-        denied = state[OP] == "remove" and edge.does != "to"
+        denied = state[OP] == "remove" and edge.does != "to" and not _named_after_joint(state)
         state[OP] = "change"
         alone = not (state[HEAD] or self.known or state[FLAGS] & EARLIER)
         if state[PLACE] == "after" and not state[HEAD]:

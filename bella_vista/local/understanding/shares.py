@@ -182,10 +182,12 @@ def _another_kind_of(out: Outcome, said: Said) -> bool:
 
 
 def of_split(out: Outcome, said: Said) -> bool:
-    """Give something to one of several that are told apart by their size already."""
+    """Give something to one of several that are told apart by their size or a choice already."""
     last = out.items[-1] if out.items else None
-    if last is None or said.size is None or not said.definite:
+    if last is None or not said.definite:
         return False
+    if said.size is None:
+        return _of_split_by_choice(out, last, said)
     for split in last.splits:  # "one small one large, the large one with chicken"
         size = out.kitchen.size(last.name, said.size.words)
         if split.size and size == out.kitchen.size(last.name, split.size):
@@ -194,6 +196,22 @@ def of_split(out: Outcome, said: Said) -> bool:
             split.changes += probe.changes
             return True
     return False
+
+
+def _of_split_by_choice(out: Outcome, last: Item, said: Said) -> bool:
+    """Give something to the one that has a choice: "one with rice, one with fries, the rice one hot"."""
+    first, rest = said.options[:1], said.options[1:]
+    made = [
+        split
+        for split in last.splits
+        if first and any(out.matcher.is_called(last, c, first[0].words) for c in split.changes)
+    ]
+    if len(made) != 1 or not rest:
+        return False
+    probe = Item(words=last.words, names=last.names)
+    out.give(probe, replace(said, options=rest))
+    made[0].changes += probe.changes
+    return True
 
 
 def the_one(out: Outcome, said: Said) -> bool:
