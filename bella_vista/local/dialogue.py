@@ -113,6 +113,7 @@ class Dialogue:
         self._reports = Reports(self._answers, Refusals(menu, self._here))
         self._understood: OrderedDict[str, Understanding] = OrderedDict()
         self._orders: OrderedDict[str, OrderSeen] = OrderedDict()
+        self._named: OrderedDict[str, str] = OrderedDict()
         self._open: OrderedDict[_Key, Question] = OrderedDict()
         self._asked: OrderedDict[str, tuple[str, Topic]] = OrderedDict()
         self._passed: OrderedDict[str, _Passed] = OrderedDict()
@@ -549,7 +550,25 @@ class Dialogue:
             _keep(self._orders, scene.guest.id, order)
         earlier = self._orders.get(before.id) if before is not None else None
         changed = earlier is not None and earlier.items != order.items
-        return replace(order, before=replace(earlier, before=None) if changed and earlier else None)
+        persons = self._persons(scene, order)
+        items = tuple(replace(one, person=persons.get(one.id, "")) for one in order.items)
+        earlier = replace(earlier, before=None) if changed and earlier else None
+        return replace(order, items=items, before=earlier)
+
+    def _persons(self, scene: Scene, order: OrderSeen) -> Mapping[str, str]:
+        """Return for whom each line is, where one message ordered only that line and named one person."""
+        said = [one for one in scene.dialogue if one.by_guest and one.id in self._orders]
+        persons: dict[str, str] = {}
+        for at, words in enumerate(said):
+            following = said[at + 1 : at + 2]
+            after = self._orders[following[0].id] if following else order
+            old = {line.id for line in self._orders[words.id].items}
+            new = [line.id for line in after.items if line.id not in old]
+            if len(new) == 1 and words.id not in self._named:
+                _keep(self._named, words.id, self._understander.person_in(words.text))
+            if len(new) == 1:
+                persons[new[0]] = self._named.get(words.id, "")
+        return persons
 
     def _remember_question(self, scene: Scene, guest: Words, heard: Understanding) -> None:
         question = heard.question

@@ -21,6 +21,7 @@ from bella_vista.local.understanding.lattice import lattice
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.outcome import Outcome, Situation, Which
 from bella_vista.local.understanding.parts import on_order
+from bella_vista.local.understanding.persons import point_by_person
 from bella_vista.local.understanding.phrases import ordinals, small_words
 from bella_vista.local.understanding.pointing import point
 from bella_vista.local.understanding.reading import Passed, items
@@ -163,6 +164,7 @@ class Deciding:
         offered = {**self._on_order(known, tokens), **self._offered(waiting)}
         words = lattice(tokens, self.index, offered)
         point(words, known, self.index, self._kitchen)
+        point_by_person(words, known, self.index)
         if topic is not None:
             _prefer_sizes(words, self.index.bit(topic))
         there = bool(known or waiting or topic)

@@ -77,7 +77,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class LineSeen:
-    """A line of the order, as its digest shows it."""
+    """A line of the order, as its digest shows it, and the person for whom it was ordered.
+
+    ``person`` is ``she``, ``he``, ``i``, a first name in lower case, or empty where that is not known.
+    """
 
     id: str
     quantity: int
@@ -85,6 +88,7 @@ class LineSeen:
     size: str | None = None
     modifications: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    person: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

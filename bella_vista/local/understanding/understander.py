@@ -29,6 +29,7 @@ from bella_vista.local.understanding.meaning import (
 from bella_vista.local.understanding.names import Meaning, Names
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.pending import Pending
+from bella_vista.local.understanding.persons import person_in
 from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.pieces import NAME, STOP, WORD, cut
 from bella_vista.local.understanding.questions import Questions
@@ -193,6 +194,10 @@ class Understander:
             ids = {one.id for one in order.items if one.name == old.name and one is not new}
         other = next((one for one in order.items if {one.id} == ids and one is not new), None)
         return None if other is None else in_another_line(old, new, other, self._house.kitchen)
+
+    def person_in(self, text: str) -> str:
+        """Return the only person for whom a message orders: ``she``, ``he``, ``i``, a first name, or nothing."""
+        return person_in(Words.read(text), self._house.names)
 
     def only_begins(self, text: str) -> bool:
         """Whether somebody only began to speak: "I would like", "um"."""

@@ -1,0 +1,68 @@
+"""Persons for whom a guest orders: found where a line is ordered, and pointed by later: "hers large as well"."""
+
+from collections.abc import Sequence
+
+from bella_vista.local.english import vocabulary
+from bella_vista.local.english.talking import pattern, words_of
+from bella_vista.local.understanding.edges import Edge, Lattice
+from bella_vista.local.understanding.index import Index
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.tokens import Words
+
+_HERS, _HIS, _MINE = "she", "he", "i"
+
+
+def person_in(words: Words, names: Names) -> str:
+    """Return the only person for whom a message orders: ``she``, ``he``, ``i``, a first name, or nothing."""
+    found: set[str] = set()
+    for who, named in ((_HERS, "for her"), (_HIS, "for him"), (_MINE, "for me")):
+        if words.find(pattern(named)) is not None:
+            found.add(who)
+    for match in words.find_all(pattern("for a name")):
+        name = match.match["name"] or match.match["name2"]
+        meant = names.meaning(name)
+        # "Josh wants the same" names a person, although a dish may be called Rogan Josh.
+        on_menu = meant is not None and (meant.own or match.match["name"] is None)
+        if not (on_menu or vocabulary.is_common(name) or vocabulary.is_food(name)):
+            found.add(name)
+    return found.pop() if len(found) == 1 else ""
+
+
+def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None:
+    """Let "hers", "his", "mine" and a first name mean the only line that was ordered for that person.
+
+    Args:
+        words: The lattice of the line; it is changed.
+        known: The lines of the order.
+        index: The menu's names.
+    """
+    lines: dict[str, list[Item]] = {}
+    for item in known:
+        if item.line is not None and item.line.person:
+            lines.setdefault(item.line.person, []).append(item)
+    for first, token in enumerate(words.tokens):
+        for who, own in lines.items():
+            alone = token.word == who if who not in _POSSESSIVES else token.word in words_of(who)
+            if len(own) != 1 or not (alone or token.word in _POSSESSIVES.get(who, (who,))):
+                continue
+            line = own[0].line
+            bit = index.bit(own[0].name or "")
+            if line is None or not bit:
+                continue
+            if alone:
+                entity = index.entity(bit.bit_length())
+                words.edges[first].append(
+                    Edge("dish", first + 1, _ALONE, entity, words=token.word, lines=(line.id,))
+                )
+            following = words.edges[first + 1] if first + 1 < len(words.edges) else []
+            for dish in [one for one in following if one.does == "dish" and one.entity.mask & bit]:
+                entity = index.entity(bit.bit_length())
+                words.edges[first].append(
+                    Edge("dish", dish.end, dish.cost, entity, words=dish.words, lines=(line.id,))
+                )
+
+
+_POSSESSIVES = {_HERS: ("her",), _HIS: ("his",), _MINE: ("my",)}
+_ALONE = 0.2
+"""The cost of taking a possessive alone for the line of that person."""
