@@ -63,13 +63,21 @@ def _money_open(now: Situation) -> str:
     """Name what is not known yet about paying; nothing when the order could be placed."""
     if not now.order.get("payment"):
         return "payment"
-    asks_tip = now.menu.restaurant.tip.maximum > 0 and now.order.get("tip") is None
-    return "tip" if asks_tip else ""
+    return "tip" if asks_tip(now) else ""
+
+
+def asks_tip(now: Situation) -> bool:
+    """Whether the guest is asked for a tip: the menu says that the house takes one, and none is known yet."""
+    house = now.menu.restaurant
+    takes = "tip" in house.model_fields_set and house.tip.maximum > 0
+    return takes and now.order.get("tip") is None
 
 
 def no_tip(now: Situation) -> list[ToolCall]:
-    """Record that the guest gives no tip, if they decline when asked."""
+    """Record that the guest gives no tip, if they decline when asked, or say yes twice and no amount."""
     declined = now.topic is Topic.TIP and now.meant("no", "nothing", "done")
+    if now.topic is Topic.TIP and now.meant("yes", "right"):
+        declined = say("again tip") in now.scene.last_said  # "yes, all correct" is about the order
     if declined and not any(draft.op == "set_tip" for draft in now.heard.commands):
         return [call("set_tip", percentage=0)]
     return []

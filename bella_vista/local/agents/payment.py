@@ -12,7 +12,7 @@ from bella_vista.local.policy import (
     cancel_question,
     drafts,
 )
-from bella_vista.local.steps import money_question, no_tip, standing
+from bella_vista.local.steps import asks_tip, money_question, no_tip, standing
 from bella_vista.local.topics import Topic
 
 _TO_ORDER_TAKER = "transfer_to_order_taker"
@@ -96,7 +96,7 @@ def _says_place(now: Situation) -> bool:
         return False
     # The reading asks for this, too, where it said all there is to say about paying.
     asked = now.topic is Topic.PLACE or (now.topic is Topic.CONFIRM and now.scene.opening)
-    settled = now.order.get("tip") is not None or now.menu.restaurant.tip.maximum == 0
+    settled = not asks_tip(now)
     agrees = asked and now.meant("yes", "right", "done")
     return now.meant("place") and settled if not agrees else settled or now.topic is Topic.PLACE
 
