@@ -599,7 +599,13 @@ class Accounting:
             parts = [thing for thing in line.things[1:] if self.held.is_one(thing, said.mask)]
             wanted = [option for option in said.options if not option.no]
             made = [part for part in parts if all(self.held.made_with(part, one) for one in wanted)]
-            if said.head is not None and number in (len(parts), len(made)):
+            if said.head is None and wanted:
+                made = [
+                    part
+                    for part in line.things[1:]
+                    if all(self.held.made_with(part, one) for one in wanted)
+                ]
+            if (said.head or made) and number in (len(parts), len(made)):
                 return True
         return False
 

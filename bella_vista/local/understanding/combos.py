@@ -132,21 +132,27 @@ def _told_by(
 
 
 def tell_part(outcome: Outcome, item: Item, said: Said) -> bool:
-    """Give a combo the part that only its size and its choices tell: "and a large root beer"."""
+    """Give a combo the parts that only a size or a number and choices tell: "and a large root beer", "two colas"."""
     combo = outcome.kitchen.combo(item.name)
     wanted = [option.entity.words for option in said.options if not option.no]
-    if combo is None or said.size is None or not wanted or said.ref or said.number not in (None, 1):
+    if combo is None or not (said.size or said.number) or not wanted or said.ref:
         return False
-    answers = outcome.kitchen.answers
-    if any(answers(part.name, one) for part in item.parts for one in wanted):
-        return False
+    answers, count = outcome.kitchen.answers, said.number or 1
     taken = [part.name or "" for part in item.parts]
-    name = _told_by(combo, outcome.kitchen, taken, wanted, said.size.words)
-    if name is None:
+    name = _told_by(combo, outcome.kitchen, taken, wanted, said.size.words if said.size else "")
+    seen = {part.name for part in item.parts if any(answers(part.name, one) for one in wanted)}
+    if name is None or seen - {name} or (seen and said.size):
         return False
-    told = Item(words=name, names=(name,))
-    outcome.give(told, said)
-    item.parts.append(told)
+    # "A cola and a lemonade" are two drinks, where a drink is one of them.
+    apart = count == 1 < len(wanted) and outcome.kitchen.excludes(name, *wanted[:2])
+    each = [[one] for one in said.options] if apart else [said.options] * count
+    room = [outcome.kitchen.room_for(combo, [*taken, *[name] * n], name) for n in range(len(each))]
+    if not all(room):
+        return False
+    for options in each:
+        told = Item(words=name, names=(name,))
+        outcome.give(told, replace(said, count=None, article=False, options=[*options]))
+        item.parts.append(told)
     return True
 
 
