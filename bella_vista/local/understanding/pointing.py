@@ -362,6 +362,17 @@ def _is_most(item: Item, known: Sequence[Item], kitchen: Kitchen, end: int) -> b
     return len(ordered) > 1 and item.size == ordered[end]
 
 
+def _stands_out(item: Item, known: Sequence[Item], kitchen: Kitchen, end: int) -> bool:
+    """Whether a thing has the largest, or the smallest, of its sizes, and no other thing has."""
+    extreme = []
+    for one in known:
+        dish = kitchen.dish(one.name)
+        sizes = dish.sizes if dish is not None else ()
+        if len(sizes) > 1 and one.size == sizes[end]:
+            extreme.append(one)
+    return extreme == [item]
+
+
 def _fit_one(
     item: Item, edge: Edge, known: Sequence[Item], index: Index, kitchen: Kitchen
 ) -> float | None:
@@ -376,6 +387,12 @@ def _fit_one(
         return 0.0 if _is_most(item, known, kitchen, end) else None
     if edge.does == "size" and item.size and kitchen.size(item.name, said) == item.size:
         return 0.0
+    if edge.does == "size" and not any(kitchen.size(one.name, said) for one in known):
+        # "The big one" is the footlong among six inches.
+        end = (
+            -1 if edge.words in words_of("big") else 0 if edge.words in words_of("little") else None
+        )
+        return 0.1 if end is not None and _stands_out(item, known, kitchen, end) else None
     own = set(stems(said))
     for change in item.changes:
         meant = kitchen.made(item.name, said)
