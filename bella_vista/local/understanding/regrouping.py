@@ -40,6 +40,11 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
         if changes and one.counts and another.goes_on_counting:
             another.recounts = True
     _correct_all(said)
+    for before, one, another in [*zip(said, said[1:], said[2:], strict=False)]:
+        about = one.become if one.become is not None else one
+        repeats = another.counts and another.mask == before.mask and another.count == about.count
+        if repeats and not (about.head or another.verb or another.described):
+            said.remove(another)  # "three waters, no, make it four, four waters"
     for before, one in pairwise(said):
         if one.correct and one.partial and (one.count or 0) > (before.number or 1):
             one.partial = False  # "one pie, actually two of the pies"

@@ -7,6 +7,7 @@ from typing import Any
 from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen, any_size
+from bella_vista.local.understanding.matching import USUAL
 from bella_vista.local.understanding.meaning import Draft, Question
 from state.errors import ChoiceMissing, OrderError
 from state.menu import Combo, Dish, Menu
@@ -149,6 +150,9 @@ class Settling:
         if item.quantity is None:
             facts = {"name": dish.name, "group": "quantity", "possible": []}
             return None, Question("choice_missing", facts, self._draft(item))
+        if item.size in USUAL and item.size not in dish.sizes and item.quantity:
+            if self._kitchen.in_pieces(dish.name, item.quantity):
+                item = replace(item, size=None)  # "ten regular wings", which come by ten
         item = self._counted_in_pieces(item, dish)
         too_many = self._too_many(item, self._draft(item))
         if too_many is not None:
