@@ -536,12 +536,38 @@ class Dialogue:
                 likelier = (draft for one in either for draft in one.facts["orders"][0])
                 commands = (*likelier, *understood.commands)
                 taken = tuple(one.possible[0] for one in either)
-                return _given_up(replace(understood, commands=commands, taken=taken), waiting)
+                understood = replace(understood, commands=commands, taken=taken)
+                return self._as_they_come(understood, waiting, order, now)
             understood = replace(understood, question=_both(understood.question, waiting))
         elif waiting is not None and waiting is pending and understood.settled:
             if not (understood.commands or understood.question):  # it was given up
                 understood = _given_up(understood, replace(waiting, rest=()))
         return understood
+
+    def _as_they_come(
+        self, understood: Understanding, waiting: Question, order: OrderSeen, now: datetime
+    ) -> Understanding:
+        """Take what only cannot be had as it was said, as it comes; name what is not ordered at all."""
+        left: list[Question] = []
+        for one in (waiting, *waiting.rest):
+            plain = one.code == "choice_not_possible" and not one.facts.get("possible")
+            agreed = (
+                self._understander.understand(
+                    "yes", pending=replace(one, rest=()), order=order, now=now
+                )
+                if plain and one.draft is not None and one.draft.op == "add_item"
+                else None
+            )
+            if agreed is None or agreed.question is not None or len(agreed.commands) != 1:
+                left.append(one)
+                continue
+            name = f"the {agreed.commands[0].fields['name']}"
+            understood = replace(
+                understood,
+                commands=(*understood.commands, *agreed.commands),
+                plain=(*understood.plain, name),
+            )
+        return _given_up(understood, replace(left[0], rest=tuple(left[1:]))) if left else understood
 
     def _order_since(self, scene: Scene, before: Words | None) -> OrderSeen:
         """Return the order, with what it was before the guest's last message changed it."""

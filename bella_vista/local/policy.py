@@ -250,6 +250,7 @@ class Policy(ABC):
             if now.meant("thanks") and not now.meant("done", "bye", "no") and alone
             else "",
             say("taken", taken=heard.taken),
+            say("taken plain", names=heard.plain),
             say("dropped", names=heard.dropped),
             say("unchanged", names=heard.unchanged),
             say("story not understood")
