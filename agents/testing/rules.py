@@ -14,7 +14,6 @@ from livekit.agents.llm import ChatContext, FunctionCallOutput
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError, model_validator
 
 from agents.handoff import DATA_MARK, STILL_RUNNING, Graph, parameters_of, tool_name
-from agents.handoff.failures import SiblingFailed
 from agents.testing.scripted import PlayedLLM, Step
 from state.documents.document import line_at, read_document
 from state.documents.faults import DocumentFaults
@@ -25,6 +24,8 @@ LOST = "I follow a few rules only, and none of them fits that. Could you say it 
 
 _EXAMPLES = 2
 
+_SIBLING_FAILED = "sibling_failed"
+"""The code of a call that was refused because another one of its reply failed."""
 _NUMBERS = count(1)
 """Of all models in this process: a call has an id of its own although two models play in one conversation."""
 
@@ -355,7 +356,7 @@ def _refused(rules: Sequence[Rule], output: str) -> str:
         return output
     values = {**_texts(found["facts"] or "{}"), "message": found["message"]}
     say = next((rule.say for rule in rules if rule.refused == found["code"]), None)
-    if say is None and found["code"] == SiblingFailed.code:
+    if say is None and found["code"] == _SIBLING_FAILED:
         return ""
     return _format(say or "{message}", values)
 
