@@ -330,8 +330,8 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         number = 1
     clash_of_choices = out.writer.clash(item, said)
     beside = said.joint == AND or _counts_others(out, said)
-    beside = beside or (said.article and said.joint in _STOPS)  # "two colas, a lemonade"
-    one_more = (clash or clash_of_choices) and beside and not item.splits
+    flavour = clash_of_choices and said.article and said.joint in _STOPS  # "two colas, a lemonade"
+    one_more = ((clash or clash_of_choices) and beside or flavour) and not item.splits
     if number is not None and (several or item.splits) and number <= left(item) and not one_more:
         is_change = out.matcher.able(item, said) or _is_told_with(out, said)
         if is_change:
