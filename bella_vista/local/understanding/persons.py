@@ -50,12 +50,13 @@ def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None
             bit = index.bit(own[0].name or "")
             if line is None or not bit:
                 continue
-            if alone:
+            following = words.edges[first + 1] if first + 1 < len(words.edges) else []
+            owns = who in _POSSESSIVES and token.word in _POSSESSIVES[who]
+            if alone and not (owns and any(one.does in _OWNED for one in following)):
                 entity = index.entity(bit.bit_length())
                 words.edges[first].append(
                     Edge("dish", first + 1, _ALONE, entity, words=token.word, lines=(line.id,))
                 )
-            following = words.edges[first + 1] if first + 1 < len(words.edges) else []
             for dish in [one for one in following if one.does == "dish" and one.entity.mask & bit]:
                 entity = index.entity(bit.bit_length())
                 words.edges[first].append(
@@ -64,5 +65,7 @@ def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None
 
 
 _POSSESSIVES = {_HERS: ("her",), _HIS: ("his",), _MINE: ("my",)}
+_OWNED = frozenset(("dish", "option", "group"))
+"""Classes of words that somebody may have: "his rice" is no thing of his alone."""
 _ALONE = 0.2
 """The cost of taking a possessive alone for the line of that person."""
