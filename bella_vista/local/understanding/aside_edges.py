@@ -10,7 +10,7 @@ from bella_vista.local.understanding.tokens import Token
 
 
 def add_asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
-    """Find what says nothing of the order: "because he will not eat them", "my treat"."""
+    """Find words that say nothing of the order: "because he will not eat them", "my treat"."""
     first = 0
     for at in range(len(tokens) + 1):
         if at < len(tokens) and not tokens[at].stop:

@@ -79,7 +79,7 @@ class Question:
 class LineSeen:
     """A line of the order, as its digest shows it, and the person for whom it was ordered.
 
-    ``person`` is ``she``, ``he``, ``i``, a first name in lower case, or empty where that is not known.
+    ``person`` is a key as ``persons.person_in`` returns it, or empty where the person is not known.
     """
 
     id: str

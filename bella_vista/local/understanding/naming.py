@@ -386,6 +386,9 @@ def _correct_last(out: Outcome, said: Said) -> None:
             item.size = last.size
     only = said.exact and said.article and last.quantity == item.quantity  # "no, just a margherita"
     told = said.options or said.notes or said.plain or said.bare or said.unknown
+    if not told and out.counts_kind(last, said):
+        out.change(last, replace(said, head=None))
+        return
     if item.names == last.names and not (told or only) and (said.count or not said.size):
         last.quantity = item.quantity
         last.size = item.size or last.size  # "three large teas, no, two large teas"

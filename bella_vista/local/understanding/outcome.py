@@ -420,8 +420,20 @@ class Outcome:
                 return
         item.quantity = count
 
+    def counts_kind(self, item: Item, said: Said) -> bool:
+        """Whether only a number is said of the kind that a thing was called: "two ham pizzas, no, three pizzas"."""
+        named = set(stems(said.words))
+        if said.count is None or not named:
+            return False
+        kinds = self.index.kinds.get(self.matcher.mask(item), frozenset())
+        of_kind = named <= kinds and named.isdisjoint(self.matcher.words_of(item))
+        return of_kind or named < set(stems(item.words))
+
     def replace(self, item: Item, said: Said) -> None:
         """Make a thing another dish; what was said of it stays as far as it can."""
+        if self.counts_kind(item, said) and not (said.options or said.parts):
+            self.change(item, replace(said, head=None))
+            return
         if self.matcher.named(said.mask, [item]) and item.name and said.described:
             self.change(item, replace(said, head=None))
             return

@@ -14,7 +14,10 @@ _HERS, _HIS, _MINE = "she", "he", "i"
 
 
 def person_in(words: Words, names: Names) -> str:
-    """Return the only person for whom a message orders: ``she``, ``he``, ``i``, a first name, or nothing."""
+    """Return the key of the only person for whom a message orders, or an empty text.
+
+    The key is ``she``, ``he`` or ``i`` after the words that later point at the line, or a first name.
+    """
     found: set[str] = set()
     for who, named in ((_HERS, "for her"), (_HIS, "for him"), (_MINE, "for me")):
         if words.find(pattern(named)) is not None:
@@ -66,6 +69,6 @@ def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None
 
 _POSSESSIVES = {_HERS: ("her",), _HIS: ("his",), _MINE: ("my",)}
 _OWNED = frozenset(("dish", "option", "group"))
-"""Classes of words that somebody may have: "his rice" is no thing of his alone."""
+"""Classes of words that a possessive may stand before: in "his rice" it names no line by itself."""
 _ALONE = 0.2
 """The cost of taking a possessive alone for the line of that person."""

@@ -74,7 +74,7 @@ def _after_people(tokens: Sequence[Token], end: int) -> int:
 
 
 def _of_people(tokens: Sequence[Token], first: int, end: int) -> bool:
-    """Whether a number is how many came, or how old a person is: "we are 5.", "he is four so ..."."""
+    """Whether a number counts the guests or is an age: "we are 5.", "he is four so ..."."""
     before = [token.word for token in tokens[max(0, first - 2) : first]]
     ends = end == len(tokens) or tokens[end].stop or tokens[end].word in words_of("after people")
     return ends and " ".join(before) in phrases_of("counts people")

@@ -196,7 +196,7 @@ class Understander:
         return None if other is None else in_another_line(old, new, other, self._house.kitchen)
 
     def person_in(self, text: str) -> str:
-        """Return the only person for whom a message orders: ``she``, ``he``, ``i``, a first name, or nothing."""
+        """Return the key of the only person for whom a message orders; see ``person_in``."""
         return person_in(Words.read(text), self._house.names)
 
     def only_begins(self, text: str) -> bool:
