@@ -220,7 +220,13 @@ class MenuPart(BaseModel):
         faults = len(reading.faults)
         for key, inner in entries.items():
             if key not in cls.keys and type(inner) is not str:
-                message = f'{what} has no key "{key}"{did_you_mean(key, cls.keys)}'
+                # "{description: Potato, bacon.}" is a description and a key without a value.
+                hint = (
+                    " - a text with a comma needs quotes"
+                    if inner is None
+                    else did_you_mean(key, cls.keys)
+                )
+                message = f'{what} has no key "{key}"{hint}'
                 reading.fault(entries.lines[key], message)
             elif inner is not None:
                 given[key] = inner

@@ -76,6 +76,11 @@ def test_the_menu_these_tests_break_is_sound() -> None:
             'the dish "Margherita" has no key "wiht" - did you mean "with"',
         ),
         ("- name: Margherita", "- nme: Margherita", 'a dish needs "name"'),
+        (
+            '{name: Cola, price: "2.00"}',
+            '{name: Cola, price: "2.00", description: Sweet, cold.}',
+            'has no key "cold." - a text with a comma needs quotes',
+        ),
         ('{name: Cola, price: "2.00"}', "{name: Cola}", 'the dish "Cola" needs "price"'),
         ('{name: Cola, price: "2.00"}', "Cola", "a dish has to be a mapping"),
         ("with: [basil]", "with: {basil: 1}", "with has to be a text or a list"),
