@@ -213,6 +213,15 @@ async function looked(name, expression) {
   return result.value;
 }
 
+/** The words that a page shows, so that a failed test tells them. */
+async function shown(name) {
+  const words = await pages
+    .get(name)
+    ?.evaluate(() => document.body.innerText)
+    .catch(String);
+  return words === undefined ? "" : `The page shows:\n${words.replace(/\n\s*/g, "\n")}`;
+}
+
 function found(page, role, name, within) {
   const scope = within === undefined ? on(page) : on(page).locator(within);
   return scope.getByRole(role, { name, exact: true }).first();
@@ -225,7 +234,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     answer = { value: (await methods[method](given)) ?? null };
   } catch (error) {
-    answer = { error: String(error) };
+    answer = { error: `${error}\n${await shown(given.page)}` };
   }
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
