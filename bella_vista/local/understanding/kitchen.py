@@ -6,7 +6,7 @@ from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.tokens import number_at, tokenize
 from state.allergens import families_named, families_of
 from state.errors import Ambiguous, ChoiceMissing, OrderError, SoldOut
-from state.menu import Combo, Dish, Menu
+from state.menu import Combo, ComboPart, Dish, Menu
 from state.menu.words import stems
 
 _FEW = 3
@@ -271,10 +271,7 @@ class Kitchen:
 
     def room_for(self, combo: Combo, taken: Sequence[str], name: str) -> bool:
         """Whether a dish may be one more part of a combo."""
-        slots = [part for part in combo.parts for _ in range(part.choose)]
-        wanted = [*taken, name]
-        # Few parts, few dishes: trying them all is simple and fast enough.
-        return _seated(wanted, [set(part.dishes) for part in slots])
+        return _seated([*taken, name], combo.parts)
 
     def _fits(self, name: str | None, words: str) -> _Fitting:
         dish = self.dish(name)
@@ -337,15 +334,26 @@ def any_size(dish: Dish) -> str | None:
     return dish.implied_size or (dish.sizes[0] if dish.sizes else None)
 
 
-def _seated(wanted: Sequence[str], slots: Sequence[set[str]]) -> bool:
-    if not wanted:
-        return True
-    if len(wanted) > len(slots):
+def _seated(names: Sequence[str], parts: Sequence[ComboPart]) -> bool:
+    """Whether each dish finds a place in a combo: a matching by augmenting paths, one for each dish."""
+    places: list[list[str]] = [[] for _ in parts]
+
+    def place(name: str, tried: set[int]) -> bool:
+        for at, part in enumerate(parts):
+            if name not in part.dishes or at in tried:
+                continue
+            tried.add(at)
+            if len(places[at]) < part.choose:
+                places[at].append(name)
+                return True
+            for other in set(places[at]):
+                if place(other, tried):
+                    places[at].remove(other)
+                    places[at].append(name)
+                    return True
         return False
-    for index, slot in enumerate(slots):
-        if wanted[0] in slot and _seated(wanted[1:], [*slots[:index], *slots[index + 1 :]]):
-            return True
-    return False
+
+    return all(place(name, set()) for name in names)
 
 
 _PIECES = frozenset({stems(word) for word in ("piece", "pieces", "pcs", "pc", "wings")})
