@@ -46,6 +46,7 @@ class ItemWriter:
                     item.name, [one.entity.words for one in said.options]
                 )  # "just cream" leaves the ice in a coffee
             item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
+        self._only(item, [one for one in said.options if one.sole and not (one.no or one.amount)])
         for option in said.options:
             afresh = said.exact or said.correct or said.instead or said.outdone is not None
             tallied = not option.no and option.entity.tallied & self._matcher.mask(item)

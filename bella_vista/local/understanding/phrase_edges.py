@@ -192,6 +192,8 @@ def _phrases(
             cost += 0.35
         if phrase.words == "with that" and following is not None and following.word == "one":
             continue  # "no lettuce with that one"
+        if phrase.words == "rather" and following is not None and following.word == "than":
+            continue  # "oat milk rather than whole milk"
         if phrase.does == "instead" and following is not None and following.word == "of":
             if end + 2 >= len(tokens) or number_at(tokens, end + 2) is None:
                 cost += 2.0  # "instead of the hot dog", but "three shots instead of the one"

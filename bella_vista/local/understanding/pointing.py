@@ -331,14 +331,17 @@ def _after(words: Lattice, first: int, verbs: Collection[str]) -> bool:
 
 
 def _made_of(edge: Edge, known: Sequence[Item], index: Index, kitchen: Kitchen) -> bool:
-    """Whether a choice that a thing cannot be without is what it is called: "drop the coke"."""
+    """Whether the only choice of a kind that a thing cannot be without is what it is called: "drop the coke"."""
     having = [
         item
         for item in known
         if edge.entity.chosen & index.bit(item.name or "")
         and set(kitchen.made(item.name, edge.entity.words) or ("",)) <= set(item.changes)
     ]
-    return len(having) == 1
+    if len(having) != 1:
+        return False
+    item, said = having[0], edge.entity.words
+    return not any(kitchen.same_group(item.name, one, said) for one in item.changes)
 
 
 def _fit(

@@ -72,7 +72,7 @@ class _Assembly:
             case "lost":
                 self.passed.append(Passed(act.first, "part"))
             case "exactly":
-                self._exactly, self._sole_next = True, ahead in ("option", "become")
+                self._exactly, self._sole_next = True, ahead in ("option", "become", "begin")
                 points = now.ref not in ("", "rest", "other")
                 if now.head is None and not points and now is not self._before_all:
                     now.exact = True
