@@ -1,6 +1,7 @@
 """Takes out a guest's name: said in a sentence, alone, or spelled."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 from rapidfuzz import fuzz
@@ -29,7 +30,7 @@ class Guests:
             letters = "".join(filter(str.isalpha, spelled["letters"])).casefold()
             if letters == spelled["name"].casefold():
                 words = words.without_typed(spelled.start("letters"), spelled.end("letters"))
-        words = self._first_name(self._titled(words, heard), heard)
+        words = self._first_name(self._titled(self._joined(words), heard), heard)
         words = self._begins_with(words, heard)
         words = self._fetched(self._beside_pickup(self._behind(words, heard), heard), heard)
         if words.find(pattern("pickup")) is None and words.find(pattern("delivery")) is None:
@@ -45,8 +46,21 @@ class Guests:
                 place = any(one.word in words_of("street") for one in run.tokens) or (
                     run.find(pattern("deliver to")) is not None
                 )
+                place = place and _POSTCODE.search(run.typed()) is None
             first = last + 1
         return words
+
+    def _joined(self, words: Words) -> Words:
+        """Take a name with a hyphen for one word: "Jae-min", "Mary-Jane"."""
+        tokens = [*words.tokens]
+        for at in range(len(tokens) - 2, -1, -1):
+            one, other = tokens[at : at + 2]
+            hyphen = words.line[one.end : other.start] == "-" and words.capital(at)
+            if hyphen and one.word.isalpha() and other.word.isalpha():
+                if self._is_known(words, at) or self._is_strange(words, at):
+                    word = one.word + other.word
+                    tokens[at : at + 2] = [replace(one, word=word, stem=word, end=other.end)]
+        return Words(words.line, tuple(tokens)) if len(tokens) < len(words) else words
 
     def _titled(self, words: Words, heard: Heard) -> Words:
         """Take out a name that stands behind a title: "it's Mrs. Baker", and no Dr Pepper."""
@@ -221,7 +235,7 @@ class Guests:
         """Whether a run between two commas can be nothing but a name."""
         if last - first > _APART or words.line.isupper():
             return False
-        run = Words.read(words.typed(first, last)).tokens
+        run = self._joined(Words.read(words.typed(first, last))).tokens
         heard = words.tokens[first:last]
         if len(run) != len(heard) or not all(map(words.capital, range(first, last))):
             return False
@@ -553,6 +567,8 @@ _ORDERING_FOR = (
     *("this is for", "that is for", "one is for", "order is for"),
 )
 _VERY_MUCH = 90.0
+_POSTCODE = re.compile(r"(?<!^)\b\d{4,5}$")
+"""An address that ends with a postcode goes on with no town."""
 _APART = 2
 """Of how many words a name is that stands apart."""
 _LONGEST_NAME = 4

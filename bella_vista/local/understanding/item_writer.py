@@ -37,7 +37,8 @@ class ItemWriter:
         ):  # "no ham, just the pineapple": only what is named comes off
             said.options = [one for one in said.options if not one.sole]
             alone = False
-        if said.options and (said.only or alone):
+        only = said.only and not all(one.no for one in said.options)
+        if said.options and (only or alone):
             self._only(item, said.options)
             kept = {stem for option in said.options for stem in stems(option.entity.words)}
             contents = self._kitchen.contents(item.name)

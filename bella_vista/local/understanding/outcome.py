@@ -372,7 +372,8 @@ class Outcome:
                 said = replace(said, size=None)  # "just the three ranch"
         if said.verb != "add" and not said.more:
             self.writer.count_anew(item, said.options)
-        if said.instead and item.yielding and item not in self.touched:
+        chosen_anew = item in self.touched and len(item.changes) > item.yielding
+        if said.instead and item.yielding and not chosen_anew:
             self.writer.of_same_group(item, said.options)
         for told in said.parts if item.source is not None else ():
             self.takes_part(item, self.make(told))  # "one of the meals with a cola"

@@ -57,6 +57,7 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
                 if key not in best or edge.cost < best[key].cost:
                     best[key] = edge
         words.edges[first].extend(best.values())
+        words.edges[first].extend(_ones_without(words, first, known, index, kitchen))
         if not first:
             continue
         words.edges[first].extend([*_called_in_combo(words, first, known, index)])
@@ -221,6 +222,27 @@ def _ones_with(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:
             for named in words.edges[joint.end]:
                 if named.does == "option" and named.whole:
                     yield one, named
+
+
+def _ones_without(
+    words: Lattice, first: int, known: Sequence[Item], index: Index, kitchen: Kitchen
+) -> Iterator[Edge]:
+    """Find the one of several of a dish that lacks a choice of the others: "the one without mayo"."""
+    for one in words.edges[first]:
+        if one.does != "one" or one.words != "one":
+            continue
+        for joint in _at(words, one.end):
+            for named in _at(words, joint.end) if joint.does == "no" else ():
+                if named.does != "option" or not named.whole:
+                    continue
+                fits = [(_fit_one(item, named, known, index, kitchen), item) for item in known]
+                having = {item.names for fit, item in fits if fit == 0.0}
+                lacking = [item for fit, item in fits if fit is None and item.names in having]
+                if len(lacking) == 1 and lacking[0].line is not None:
+                    entity = index.entity(index.bit(lacking[0].name or "").bit_length())
+                    said = " ".join(token.word for token in words.tokens[first : named.end])
+                    lines = (lacking[0].line.id,)
+                    yield Edge("dish", named.end, _COST, entity, words=said, lines=lines)
 
 
 def _words_of_names(

@@ -341,8 +341,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             to.usual = edge.words
         case "bare":
             to.bare = True
-        case "only":
-            to.only = True
+        case "only" if not (now.on and now.named[1] == act.first):
+            to.only = True  # "egg whites on the Greek one only" says where alone they are
         case "each":
             to.each = True
         case "note":

@@ -23,20 +23,23 @@ def reworded(
         known: The lines of the order. One of their dishes has to be meant where a rule has ``dish``, and one
             of their sizes where it has ``size``; ``group`` is the heading of one of the menu's groups,
             ``named`` names a dish, ``any_size`` is a size of the menu's, ``choice`` one choice. Where it has
-            ``first``, one thing that waits or the only line has to be two pieces; where it has ``held``, one
-            line has all of that.
+            ``first``, one thing that waits or the only line has to be two pieces, with ``third`` three; where
+            it has ``held``, one line has all of that.
         waiting: The things that were asked about.
     """
     ordered = frozenset(name for item in known for name in item.names)
     sizes = frozenset(item.size for item in known if item.size)
-    pair = [item.quantity for item in waiting or known] == [2]
+    pieces = [item.quantity for item in waiting or known]
     for rule, usual in _rules():
         for found in reversed([*words.find_all(rule)]):
             if (
                 _is_size(words, found, names, sizes)
                 and _is_ordered(words, found, names, ordered)
                 and _is_of_menu(found, names)
-                and (pair or "first" not in found.match.groupdict())
+                and all(
+                    pieces == [count] or name not in found.match.groupdict()
+                    for name, count in (("first", 2), ("third", 3))
+                )
                 and _is_held(found, known)
             ):
                 inside = tuple(_filled(words, found, usual))

@@ -123,6 +123,9 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         return [item for item in items if item is not outcome.spoken]
     many = [item for item in items if (item.quantity or 1) > 1]
     if said.ref in ("of-them", "them"):
+        changed = [item for item in outcome.touched if item in items and item.line is not None]
+        if changed and not outcome.items:
+            return changed  # "twelve wings instead, and make them buffalo"
         if said.partial or said.count is not None:
             about = said.become if said.become is not None else said
             able = [item for item in outcome.there if outcome.matcher.able(item, about)]
