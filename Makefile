@@ -71,7 +71,7 @@ clinic-dev: $(VENV)/.ready-to-run $(LIVEKIT_SERVER)
 env: $(VENV)/.ready-to-test
 
 test: check $(LIVEKIT_SERVER) $(UV) clients/node_modules/.ready
-	@$(PY) -m pytest -n auto --dist loadgroup --max-worker-restart 0 $(ARGS)
+	@$(PY) -m pytest -n auto --dist loadfile --max-worker-restart 0 $(ARGS)
 	@$(MAKE) -s clients
 	@$(MAKE) -s expo
 

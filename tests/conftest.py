@@ -10,12 +10,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from tests import children
 from tests.postgres import Server, server
 
 if TYPE_CHECKING:
     from tests.livekit import LiveKit
+
+
+class FilesScheduling(LoadFileScheduling):
+    """Give out the tests file by file, and those that need a browser all to one process.
+
+    What a file's tests share is started once. Two browsers at once, each with its agents, make both too late.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return _BROWSER if nodeid.startswith(_BROWSER) else super()._split_scope(nodeid)
+
+
+_BROWSER = "tests/clients/"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesScheduling:
+    """Return the scheduler of a run with several processes."""
+    return FilesScheduling(config, log)
 
 
 @pytest.fixture(scope="session")

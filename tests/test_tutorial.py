@@ -9,11 +9,9 @@ MOST_LINES = 100
 """The reader's application is at most this long, without blank lines."""
 
 # Several runs of mypy and pytest, perhaps on a busy machine.
-# One worker types all of it: each would type it for itself.
 pytestmark = [
     pytest.mark.processes,
     pytest.mark.timeout(900),
-    pytest.mark.xdist_group("tutorial"),
 ]
 
 

@@ -20,11 +20,9 @@ MOST_LINES = 120
 
 NEEDS_A_SERVER = ("hotel_app.py dev", "hotel_app.py join")
 
-# One worker types all of it: each would type it for itself.
 pytestmark = [
     pytest.mark.processes,
     pytest.mark.timeout(900),
-    pytest.mark.xdist_group("your_own_application"),
 ]
 
 
