@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from tests import children
@@ -20,23 +19,22 @@ if TYPE_CHECKING:
     from tests.livekit import LiveKit
 
 
-class FilesScheduling(LoadFileScheduling):
+_BROWSER = "tests/clients/"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give out the tests file by file, and those that need a browser all to one process.
 
     What a file's tests share is started once. Two browsers at once, each with its agents, make both too late.
     """
 
-    def _split_scope(self, nodeid: str) -> str:
-        return _BROWSER if nodeid.startswith(_BROWSER) else super()._split_scope(nodeid)
+    def scope(nodeid: str) -> str:
+        return _BROWSER if nodeid.startswith(_BROWSER) else nodeid.partition("::")[0]
 
-
-_BROWSER = "tests/clients/"
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesScheduling:
-    """Return the scheduler of a run with several processes."""
-    return FilesScheduling(config, log)
+    scheduler = LoadFileScheduling(config, log)
+    scheduler._split_scope = scope  # the place that xdist's own schedulers change
+    return scheduler
 
 
 @pytest.fixture(scope="session")
