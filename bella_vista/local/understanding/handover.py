@@ -11,7 +11,7 @@ from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.times import Clock, Told
-from bella_vista.local.understanding.tokens import Words, number_at
+from bella_vista.local.understanding.tokens import Words, number_at, tokenize
 from state.contact import postcode_in
 from state.hours import is_open
 from state.menu import Menu
@@ -44,7 +44,8 @@ class Handover:
         if _adds_postcode(words, heard):
             return words.part(0, 0)
         words = _corrected_address(words) if order.fulfilment == "delivery" else words
-        kind, address, words = self._kind(words, expects)
+        renumbered = self._renumbered(words, heard, order)
+        kind, address, words = renumbered or self._kind(words, expects)
         if kind is None and fetched and (gets := fetched.find(pattern("gets it"))) is not None:
             if gets.last == len(fetched):
                 kind, words = "pickup", words.without(gets.first, gets.last)
@@ -146,6 +147,24 @@ class Handover:
             heard.asked(Question("missing", facts, Draft("set_fulfilment", fields)))
         else:
             heard.wish(words, "set_fulfilment", **fields)
+
+    def _renumbered(
+        self, words: Words, heard: Heard, order: OrderSeen
+    ) -> tuple[str, str, Words] | None:
+        """Find another number for the street that was told: "oops, it's 54 Prince Street"."""
+        drafts = [draft.fields.get("address") for _, draft in heard.drafts]
+        address = str(next(filter(None, drafts), order.address) or "")
+        old, street = tokenize(address), words_of("street")
+        ends = next((at for at, one in enumerate(old) if at > 1 and one.word in street), 0)
+        named = [one.word for one in old[1:ends]]
+        for at, token in enumerate(words.tokens if ends and old[0].word[0].isdigit() else ()):
+            run = [one.word for one in words.tokens[at + 1 : at + ends + 1]]
+            if not token.word[0].isdigit() or run[:-1] != named or run[-1] not in street:
+                continue
+            if not any(map(str.isdigit, words.typed(at + 1, self._address_end(words, at)))):
+                whole = words.typed(at, at + 1) + address[old[0].end :]
+                return "delivery", whole, words.without(at, at + ends + 1)
+        return None
 
     def _kind(self, words: Words, expects: str | None) -> tuple[str | None, str | None, Words]:
         """Find how the food gets to the guest, and where to."""
