@@ -102,7 +102,9 @@ class Contacts:
     def _name_before(self, words: Words, heard: Heard, at: int) -> int:
         """Take down a name that stands before a telephone number: "10003 rosa 646 555 0133"."""
         found = _NAME_BEFORE.search(words.line[:at])
-        if found is None or vocabulary.is_common(found["name"].casefold()):
+        said = Words.read(found["name"]).tokens if found is not None else ()
+        known = (self._names.longest(said, place) for place in range(len(said)))
+        if found is None or any(known) or any(vocabulary.is_common(one.word) for one in said):
             return at
         heard.wish(words, "set_customer", name=found["name"].title())
         return found.start("name")
@@ -335,4 +337,7 @@ _SAID_EMAIL = re.compile(
 )
 _WRITTEN_EMAIL = re.compile(r"[^\s@,;:<>()]+@[^\s@,;:<>()]+\.[^\s@,;:<>()]+")
 _WRITTEN_PHONE = re.compile(r"(?<![\w#])\+?\(?\d[\d\s()./-]{5,22}\d(?![\w])")
-_NAME_BEFORE = re.compile(r"(?:^|[\d,]\s+)(?P<name>[^\W\d_]{2,})[\s,:]+$")
+_NAME_BEFORE = re.compile(
+    r"(?:^|(?P<code>\d{4}[.,]?\s+)|[\d,]\s+)(?P<name>[^\W\d_]{2,}(?(code)(?: [^\W\d_]{2,})?))[\s,:]+"
+    r"(?:(?:and )?(?:my|the) (?:phone |cell )?(?:number|phone|cell) is\s+)?$"
+)
