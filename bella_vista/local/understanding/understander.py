@@ -371,9 +371,12 @@ class _Hearing:
             if name == "people fed" and words.find(pattern("none for one")) is not None:
                 continue  # "no fries for the kid"
             for found in reversed([*words.find_all(pattern(name))]):
-                places = range(found.first, found.last)
-                inside = (self._house.names.longest(words.tokens, at) for at in places)
-                if any(one is not None and one[0] > 1 and one[1].dishes for one in inside):
+                places = range(max(0, found.first - _LONGEST_NAME), found.last)
+                named = ((at, self._house.names.longest(words.tokens, at)) for at in places)
+                if any(
+                    one and one[1].dishes and at + one[0] > max(found.first, at + 1)
+                    for at, one in named
+                ):
                     continue  # a menu has a "dinner for two"
                 words = Words(words.line, words.tokens[: found.first] + words.tokens[found.last :])
         words = self._without_one(words)
