@@ -67,7 +67,8 @@ def announce(out: Outcome, item: Item, said: Said, following: Sequence[Said]) ->
         return
     total = 0
     for one in following:
-        narrower = _narrower(out, said, one)
+        # "Three pies, one cherry": there is a cherry tart, too.
+        narrower = _narrower(out, said, one) or 0 != one.mask & said.mask != said.mask
         described = one.head is None and one.described and (one.plain or len(item.names) > 1)
         if one.verb not in ("", "add") or one.correct or not (narrower or described):
             return
@@ -100,7 +101,7 @@ def announced_before(out: Outcome, said: Said) -> bool:
     if base is None or not (out.matcher.mask(base) & said.mask or _of_kind(out, base.words, said)):
         out.announced = []
         return False
-    item = out.make(said)
+    item = out.make(replace(said, mask=said.mask & out.matcher.mask(base) or said.mask))
     item.size = item.size or base.size
     item.changes[:0] = [one for one in base.changes if one not in item.changes]
     put_announced(out, base, item)
