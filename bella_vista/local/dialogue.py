@@ -474,7 +474,8 @@ class Dialogue:
         before = scene.before_last_said()
         order = self._order_since(scene, before)
         answered = self._understood.get(before.id) if before is not None else None
-        about = answered.answers[-1].subject if answered and answered.answers else None
+        last = answered.answers[-1] if answered and answered.answers else None
+        about = last and (last.dish or last.subject)
         if pending is not None and pending.draft is not None:
             about = about or pending.draft.fields.get("name")
 

@@ -35,6 +35,7 @@ class Asked:
             it is, the ``fee``, ``minimum``, ``area`` or ``wait`` of a service, or the ``number`` of the
             order; of the whole menu, whether dishes ``with`` or ``without`` something are asked for.
         groups: The groups whose choices are asked for.
+        dish: The dish that is named where the subject is a fact.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Asked:
     day: str | None = None
     aspect: str | None = None
     groups: tuple[str, ...] = ()
+    dish: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Finds what a guest asks: which kind of question it is, and about what."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 
 from bella_vista.local.english import lexicon, vocabulary
@@ -87,6 +88,9 @@ class Questions:
             return self._extreme(bare, things) if self._offers.names_extreme(bare) else None
         for read in self._readers():
             asked = read(bare, things)
+            if asked is not None and asked.kind == "facts":
+                named = next((one.dishes for one in cut(bare, self._names) if one.dishes), ())
+                return replace(asked, dish=named[0] if len(named) == 1 else None)
             if asked is not None:
                 return asked
         return None
