@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 from bella_vista.local.english import ask, lexicon, vocabulary
@@ -131,7 +132,7 @@ class Understander:
                     return each
                 words = Words.read(f"the first one is {rest.said}") if count > 1 else rest
         if pending is not None and (each := self._several(words, pending, order, now)) is not None:
-            return each
+            return replace(each, text=text)
         if (meant := self._another_line(words, order)) is not None:
             return Understanding(text, tuple(meant))
         hearing = _Hearing(self._house, order, expects, now, topic)
@@ -154,30 +155,51 @@ class Understander:
     def _several(
         self, words: Words, pending: Question, order: OrderSeen, now: datetime
     ) -> Understanding | None:
-        """Take "one large vanilla and one banana" for two of the one thing that waits for a choice."""
+        """Take "one large vanilla and one banana" for two of the one thing that waits for a choice.
+
+        Of several combos that wait for a part, "one with a cola and one with water" tells each.
+        """
         draft, tokens = pending.draft, words.tokens
         if draft is None or draft.op != "add_item" or pending.code != "choice_missing":
             return None
-        if pending.rest or not draft.fields.keys() <= {"name", "quantity"}:
+        if pending.rest or not draft.fields.keys() <= {"name", "quantity", "parts"}:
             return None
         starts = [at for at in range(len(tokens)) if not at or tokens[at - 1].word in _LISTS]
-        counts = [
-            number[0] if (number := number_at(tokens, at)) is not None else 1
-            for at in starts
-            if number_at(tokens, at) is not None or tokens[at].word in ("a", "an")
-        ]
-        if len(counts) < 2 or draft.fields.get("quantity", 1) != 1:
+        told: list[tuple[int, str]] = []
+        for first, last in pairwise((*starts, len(tokens) + 1)):
+            number = number_at(tokens, first)
+            if number is None and tokens[first].word in ("a", "an"):
+                told.append((1, f"one with {words.typed(first, last - 1)}"))
+            elif number is not None:
+                many, at = words.typed(first, first + number[1]), first + number[1]
+                rest = words.typed(at, last - 1).removeprefix("with ")
+                told.append((number[0], f"{many} with {rest}" if starts[1:] else rest))
+        count, name = sum(number for number, _ in told), str(draft.fields["name"])
+        if told_of := draft.fields.get("parts"):
+            parts = [str(part["name"]) for part in told_of if part.keys() == {"name"}]
+            if (
+                len(parts) < len(told_of)
+                or len(told) < len(starts)
+                or count < 2
+                or draft.fields.get("quantity") != count
+            ):
+                return None
+            each = Words.read(", ".join(said for _, said in told))
+            return self._each(each, f"{name} with {', '.join(parts)}", count, order, now)
+        if len(told) < 2 or draft.fields.get("quantity", 1) != 1:
             return None
-        return self._each(words, str(draft.fields["name"]), sum(counts), order, now)
+        return self._each(words, name, count, order, now)
 
     def _each(
         self, words: Words, name: str, count: int, order: OrderSeen, now: datetime
     ) -> Understanding | None:
         """Take "one with cod, the other with shrimp" for several as if it came with their name."""
         whole = self.understand(f"{count} {name}, {words.line}", order=order, now=now)
-        same = all(one.op == "add_item" and one.fields["name"] == name for one in whole.commands)
+        same = all(
+            one.op == "add_item" and name.startswith(one.fields["name"]) for one in whole.commands
+        )
         told = sum(int(one.fields["quantity"]) for one in whole.commands) if same else 0
-        if told != count or len(whole.commands) == 1 or whole.question or whole.not_understood:
+        if told != count or whole.question or whole.not_understood:
             return None
         return replace(whole, text=words.line, settled=True)
 
@@ -486,7 +508,7 @@ class _Hearing:
                 if pattern("asks how much is that").fullmatch(words.said.rstrip(" ?")):
                     asked = Asked("price", subject=self._topic)
             self._answers.append(asked)
-            self._topic = asked.subject
+            self._topic = asked.dish or asked.subject
             return
         if asked is not None:
             self._answers.append(asked)
