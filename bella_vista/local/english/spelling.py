@@ -51,6 +51,7 @@ SPELLED = {
     "xtra": "extra",
     "teh": "the",
     "gimmie": "give me",
+    "actualy": "actually",
     "canihave": "can i have",
     "caniget": "can i get",
     "wouldnt": "would not",

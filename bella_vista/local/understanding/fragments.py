@@ -311,7 +311,7 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     if said.exact and number == item.quantity and said.joint != AND:
         number = None  # "just one, and without olives"
     if said.correct and said.size is not None and said.ref != "of-them":
-        if several and said.firmly and said.count is not None:
+        if (several or (said.count or 0) > 1) and said.firmly and said.count is not None:
             item.quantity, item.size, number = said.count, None, None  # "no wait, one large"
         elif number in (None, 1) and not several:
             item.size, number = None, None  # "a large latte, no, a medium, with oat milk"
