@@ -475,7 +475,7 @@ class Dialogue:
         order = self._order_since(scene, before)
         answered = self._understood.get(before.id) if before is not None else None
         last = answered.answers[-1] if answered and answered.answers else None
-        about = last and (last.dish or last.subject)
+        about = (last.dish or last.subject) if last is not None else None
         if pending is not None and pending.draft is not None:
             about = about or pending.draft.fields.get("name")
 

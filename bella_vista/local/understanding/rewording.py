@@ -23,13 +23,18 @@ def reworded(
         known: The lines of the order. One of their dishes has to be meant where a rule has ``dish``, and one
             of their sizes where it has ``size``; ``group`` is the heading of one of the menu's groups,
             ``named`` names a dish, ``any_size`` is a size of the menu's, ``choice`` one choice. Where it has
-            ``first``, one thing that waits or the only line has to be two pieces, with ``third`` three; where
-            it has ``held``, one line has all of that.
+            ``first``, what waits, or the only line, has to be two pieces of one dish, with ``third`` three;
+            where it has ``held``, one line has all of that.
         waiting: The things that were asked about.
     """
     ordered = frozenset(name for item in known for name in item.names)
     sizes = frozenset(item.size for item in known if item.size)
-    pieces = [item.quantity for item in waiting or known]
+    told = waiting or known
+    pieces = (
+        sum(item.quantity or 1 for item in told) if len({one.names for one in told}) == 1 else 0
+    )
+    if not waiting and len(known) > 1:
+        pieces = 0
     for rule, usual in _rules():
         for found in reversed([*words.find_all(rule)]):
             if (
@@ -37,7 +42,7 @@ def reworded(
                 and _is_ordered(words, found, names, ordered)
                 and _is_of_menu(found, names)
                 and all(
-                    pieces == [count] or name not in found.match.groupdict()
+                    pieces == count or name not in found.match.groupdict()
                     for name, count in (("first", 2), ("third", 3))
                 )
                 and _is_held(found, known)

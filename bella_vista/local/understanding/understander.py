@@ -394,10 +394,10 @@ class _Hearing:
                 continue  # "no fries for the kid"
             for found in reversed([*words.find_all(pattern(name))]):
                 places = range(max(0, found.first - _LONGEST_NAME), found.last)
-                named = ((at, self._house.names.longest(words.tokens, at)) for at in places)
+                inside = ((at, self._house.names.longest(words.tokens, at)) for at in places)
                 if any(
-                    one and one[1].dishes and at + one[0] > max(found.first, at + 1)
-                    for at, one in named
+                    one is not None and one[1].dishes and at + one[0] > max(found.first, at + 1)
+                    for at, one in inside
                 ):
                     continue  # a menu has a "dinner for two"
                 words = Words(words.line, words.tokens[: found.first] + words.tokens[found.last :])

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bella_vista.local.understanding.grammar import AND
+from bella_vista.local.understanding.grammar import AND, BUT
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.outcome import WHICH, Outcome, Which
 from bella_vista.local.understanding.said import Said
@@ -100,7 +100,7 @@ def fill(outcome: Outcome, said: Said) -> bool:
     if not said.described:
         return of_asked(outcome, said)
     # A dish that lacks a size or a choice comes before one that could still be several.
-    for item in sorted(
+    for item in _nth(outcome, said) or sorted(
         outcome.waiting, key=lambda one: (one in outcome.settled, len(one.names) > 1)
     ):
         if not outcome.matcher.able(item, said):
@@ -111,6 +111,13 @@ def fill(outcome: Outcome, said: Said) -> bool:
         outcome.settle(item)
         return True
     return False
+
+
+def _nth(outcome: Outcome, said: Said) -> list[Item]:
+    """Return the one of several alike that wait which an ordinal means: "both rare, no, the second well done"."""
+    alike = [one for one in outcome.waiting if one.names == outcome.waiting[0].names]
+    at = said.ordinal or 0
+    return alike[at - (at > 0) :][:1] if 0 < abs(at) <= len(alike) > 1 else []
 
 
 def of_asked(outcome: Outcome, said: Said) -> bool:
@@ -137,7 +144,7 @@ def _fill(outcome: Outcome, item: Item, said: Said) -> None:
         item.splits = [Split(1, size=item.size), Split(None, size=said.size.words)]
         item.size = None
     else:
-        if said.correct and again and item.changes:
+        if (said.correct or said.joint == BUT) and again and item.changes:
             item.changes.pop()
         outcome.give(item, said)
         if said.count is not None:
