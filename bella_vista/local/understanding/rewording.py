@@ -29,12 +29,9 @@ def reworded(
     """
     ordered = frozenset(name for item in known for name in item.names)
     sizes = frozenset(item.size for item in known if item.size)
-    told = waiting or known
-    pieces = (
-        sum(item.quantity or 1 for item in told) if len({one.names for one in told}) == 1 else 0
-    )
-    if not waiting and len(known) > 1:
-        pieces = 0
+    told = waiting or known[: len(known) == 1]
+    of_one = len({item.names for item in told}) == 1
+    pieces = sum(item.quantity or 1 for item in told) if of_one else 0
     for rule, usual in _rules():
         for found in reversed([*words.find_all(rule)]):
             if (
