@@ -1,6 +1,7 @@
 """Sentences of the local model in English, read from ``state/language/en/sentences.txt``."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -218,12 +219,15 @@ def line_words(line: Mapping[str, Any]) -> str:
     'a Poke with half rice half greens'
     >>> line_words({"name": "Latte", "modifications": ["half caf"]})
     'a Latte with half caf'
+    >>> line_words({"name": "Bucket", "parts": ["Thigh", "Thigh", "Wing (hot)", "Wing (hot)", "Cola"]})
+    'a Bucket with two Thighs, two Wings (hot) and Cola'
     """
     words = [str(one) for one in line.get("modifications") or ()]
     without = [one.removeprefix("no ") for one in words if one.startswith("no ")]
     ways = [one for one in words if one in phrases_of("before a dish")]
     details = [_placed(one) for one in words if not one.startswith("no ") and one not in ways]
-    details += [one if isinstance(one, str) else _part(one) for one in line.get("parts") or ()]
+    parts = Counter(_part(one) for one in line.get("parts") or ())
+    details += [_several_parts(count, part) for part, count in parts.items()]
     if line.get("note"):
         details.append(say("note", note=line["note"]))
     return joined(
@@ -253,7 +257,14 @@ def blocks_of_halves() -> Iterable[tuple[str, str]]:
         yield f"{written} ", said
 
 
-def _part(part: Mapping[str, Any]) -> str:
+def _several_parts(count: int, part: str) -> str:
+    name, bracket, changes = part.partition(" (")
+    return part if count == 1 else f"{counted(count, name)}{bracket}{changes}"
+
+
+def _part(part: str | Mapping[str, Any]) -> str:
+    if isinstance(part, str):
+        return part
     named = " ".join(one for one in (part.get("size"), part.get("name")) if one)
     words = part.get("modifications") or ()
     return f"{named} ({', '.join(words)})" if words else named

@@ -72,7 +72,14 @@ class Accounting:
         which = {one.place for q in questions if isinstance(one := q.facts.get("said"), Said)}
         lost: list[str] = []
         for at, one in enumerate(said):
-            if known and one.ref in _SHARES and not (one.kept or one.used or one.correct):
+            several = (
+                at and one.ref == "all" and said[at - 1].plural
+            )  # "for the biscuits, all four"
+            if (
+                known
+                and one.ref in _SHARES
+                and not (one.kept or one.used or one.correct or several)
+            ):
                 lost.append(told_of(one, said[at + 1 :], tokens))
             if any(later.ref in _UNDOING for later in said[at:]):
                 continue
@@ -407,9 +414,11 @@ class Accounting:
             meant = [line.id not in said.lines for line in lines if line.changed]
             if meant and all(meant):
                 return None  # "the tofu one, not the pork one"
-        named = (line for line in lines if self.held.named(line, said.mask, before=True))
+        named = [line for line in lines if self.held.named(line, said.mask, before=True)]
         if said.verb == "instead-of" and said.head and any(map(has_less, named)):
             return None  # something moved: "the cheese on the chicken one, not the beef one"
+        if said.head and any(self.held.has_fewer(line, said.mask) for line in named):
+            return None  # "not these drinks in the feast: three colas and a water"
         if said.head is None and not said.ref and said.options:
             for option in said.options:
                 off, soft = Option(option.entity, no=True), said.verb != "remove"

@@ -17,6 +17,9 @@ def put_together(outcome: Outcome) -> None:
     for item in outcome.settled:
         if (combo := outcome.kitchen.combo(item.name)) is not None:
             _hand_on_size(outcome, item, combo)  # "ten piece", of the wings of a box
+            _fill_up(outcome, item, combo)
+    if outcome.part_gives_way is not None:
+        _retell(outcome, outcome.part_gives_way)
     for item in [*outcome.items, *outcome.touched]:
         combo = outcome.kitchen.combo(item.name)
         if combo is None or (item.line is None and item not in outcome.items):
@@ -25,6 +28,7 @@ def put_together(outcome: Outcome) -> None:
             _take_in(outcome, item, combo)
             _take_in_each(outcome, item, combo)
             _hand_on_size(outcome, item, combo)
+            _fill_up(outcome, item, combo)
 
 
 def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = None) -> bool:
@@ -38,20 +42,30 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
         if not parts:
             continue
         part = parts[-1]
-        if become.head is not None and not outcome.matcher.named(become.mask, [part]):
+        alike = [one for one in parts if said.plural or one.names == part.names]
+        every = said.plural or said.both or said.count == len(alike)
+        some = said.count or (0 if every and not said.partial else 1)
+        several = become.count or (len(alike) if become.plural else 1)
+        if become.head and not (made or some or become.article) and several < len(alike):
+            outcome.part_gives_way = said  # "make the drinks three colas and a water"
+            outcome.add(outcome.make(become))
+            return True
+        count = some or len(alike)
+        if become.head is not None and outcome.matcher.named(become.mask, alike) != alike:
             fresh = made if made is not None else outcome.make(become)
-            _narrow(outcome, item, part, fresh)
-            if not _fits_instead(outcome, item, part, fresh):
-                return False
-            size = fresh.size
-            outcome.writer.keep_choices(part, fresh)
-            fresh.size = size
-            outcome.writer.keep_told_size(part, fresh)
-            item.parts[item.parts.index(part)] = fresh
+            if said.count is None and fresh.counted:
+                count = fresh.quantity or 1
+            for old in alike[-count:]:
+                one = fresh.copy(1)
+                _narrow(outcome, item, old, one)
+                if not _fits_instead(outcome, item, old, one):
+                    return False
+                outcome.writer.keep_choices(old, one)
+                one.size = fresh.size
+                outcome.writer.keep_told_size(old, one)
+                item.parts[item.parts.index(old)] = one
         else:
-            alike = [one for one in parts if one.names == part.names]
-            every = said.plural or said.both or said.count == len(alike)
-            for one in alike if every and not said.partial else (part,):
+            for one in alike[-count:]:
                 outcome.give(one, become)
         (outcome.settle if item in outcome.waiting else outcome.touch)(item)
         return True
@@ -192,6 +206,27 @@ def _fits_instead(outcome: Outcome, item: Item, part: Item, fresh: Item) -> bool
     return outcome.kitchen.room_for(combo, rest, fresh.name)
 
 
+def _retell(outcome: Outcome, said: Said) -> None:
+    """Put what follows in the place of all that was chosen of a part: "the drinks: three colas and a water"."""
+    for item in reversed(outcome.there):
+        old = outcome.matcher.named(said.mask, item.parts)
+        combo = outcome.kitchen.combo(item.name)
+        kinds = [one for one in combo.parts if _seated(old, one) == old] if combo and old else []
+        after = [one for one in outcome.items if one.spoken > said.place and not one.splits]
+        fresh = _seated(after, kinds[0]) if kinds else []
+        if len(fresh) == 1 and not fresh[0].counted:
+            fresh[0].quantity = len(old)
+        if not fresh or sum(one.quantity or 1 for one in fresh) != len(old):
+            continue
+        at = item.parts.index(old[0])
+        item.parts = [one for one in item.parts if one not in old]
+        item.parts[at:at] = [one.copy(1) for one in fresh for _ in range(one.quantity or 1)]
+        outcome.items[:] = [one for one in outcome.items if one not in fresh]
+        outcome.questions[:] = [one for one in outcome.questions if not one.facts.get("combo")]
+        outcome.touch(item)
+        return
+
+
 def _take_in(outcome: Outcome, item: Item, combo: Combo) -> None:
     """Let a combo that is not complete take in what was ordered beside it, what follows it first."""
     at = outcome.items.index(item) if item in outcome.items else -1
@@ -213,6 +248,17 @@ def _take_in(outcome: Outcome, item: Item, combo: Combo) -> None:
             ):
                 item.parts.extend(other.copy(1) for _ in names)
                 outcome.items.remove(other)
+
+
+def _fill_up(outcome: Outcome, item: Item, combo: Combo) -> None:
+    """Let what was said of all of a part be as many as are open: "mac and slaw, all biscuits"."""
+    for part in combo.parts if (item.quantity or 1) == 1 else ():
+        filling = {one.name: one for one in _seated(item.parts, part) if one.filling}
+        names = [one.name or "" for one in item.parts]
+        for name, one in filling.items() if len(filling) == 1 else ():
+            while outcome.kitchen.room_for(combo, names, name or ""):
+                item.parts.insert(item.parts.index(one), one.copy(1))
+                names.append(name or "")
 
 
 def _take_in_each(outcome: Outcome, item: Item, combo: Combo) -> None:

@@ -1,5 +1,6 @@
 """Questions of the accounting about a line of the order, as it is in the end and as it was before."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -139,6 +140,14 @@ class Held:
         """Whether a line was of some dish and is another one now."""
         other = bool(line.before) and line.things[0].names != line.before[0].names
         return self.named(line, mask, before=True) and (other or not self.named(line, mask))
+
+    def has_fewer(self, line: Line, mask: int) -> bool:
+        """Whether a line had more of some dish, of several that are meant, in a combo."""
+        before, now = (
+            Counter(thing.names for thing in things[1:] if self.is_one(thing, mask))
+            for things in (line.before, line.things)
+        )
+        return bool(before - now)
 
     def chosen(self, line: Line, words: str) -> bool:
         """Whether the name of a dish is also one of the choices of a line."""

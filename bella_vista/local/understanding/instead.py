@@ -133,6 +133,8 @@ def _in_place_of_a_choice(out: Outcome, said: Said) -> bool:
 
 def in_place_of_another(out: Outcome, said: Said) -> None:
     """Put what is named in the place of what was said to give way, or of the last of its kind."""
+    if out.part_gives_way is not None and change_part(out, out.part_gives_way, said):
+        return
     item = out.make(said)
     old = out.gives_way or out.removed
     several = out.gives_way is not None and out.several_give_way

@@ -44,6 +44,7 @@ class Item:
         waited: Whether it waited for an answer before the guest's last message.
         portions: Whether portions were counted, and no pieces: "two orders of rolls".
         listed: Whether its choices were listed behind a pause: "three cones, vanilla, lemon and mango".
+        filling: Whether as many are meant as are still open in a combo: "all biscuits", "the rest thighs".
     """
 
     words: str
@@ -66,6 +67,7 @@ class Item:
     waited: bool = False
     portions: bool = False
     listed: bool = False
+    filling: bool = False
 
     @property
     def name(self) -> str | None:

@@ -259,15 +259,15 @@ class Kitchen:
 
     def open_part(self, combo: Combo, taken: Sequence[str]) -> tuple[int, list[str]] | None:
         """Return what is still to be chosen of a combo: how many, and from which dishes."""
-        left = list(taken)
+        left, found = list(taken), dict[int, tuple[int, list[str]]]()
         for part in sorted(combo.parts, key=lambda part: len(part.dishes)):
             here = [name for name in left if name in part.dishes][: part.choose]
             for name in here:
                 left.remove(name)
             had = [name for name in part.dishes if (dish := self.dish(name)) and dish.available]
             if len(here) < part.choose and len(had) > 1:
-                return part.choose - len(here), had
-        return None
+                found[combo.parts.index(part)] = part.choose - len(here), had
+        return found[min(found)] if found else None
 
     def room_for(self, combo: Combo, taken: Sequence[str], name: str) -> bool:
         """Whether a dish may be one more part of a combo."""

@@ -110,6 +110,8 @@ class Outcome:
         """The change that waits until the line is known."""
         self.gives_way: Item | None = None
         """The thing that is to give way to what is named next."""
+        self.part_gives_way: Said | None = None
+        """What is to give way to it and is no line of the order, but may be a part of a combo."""
         self.several_give_way = False
         """Whether that was said of several, so that "a cola" leaves one."""
         self.announced: list[Item] = []
@@ -220,7 +222,7 @@ class Outcome:
         item.portions = not words_of("portions").isdisjoint(before)
         first = min(said.told, default=said.named[1])
         item.listed = self.told(range(said.named[1], first)) in (",", ":")
-        item.spoken = said.place
+        item.spoken, item.filling = said.place, said.filling
         self.give(item, said)
         for part in said.parts:
             called = self._of_combo(item, part.mask)
@@ -228,6 +230,7 @@ class Outcome:
             pieces = None if several else self.kitchen.in_pieces(called[0], count)
             for _ in range(min(pieces[1] if pieces else count, 12)):
                 chosen = Item(part.words, called, size=pieces[0] if pieces else None)
+                chosen.filling = part.filling
                 self.give(chosen, part)
                 item.parts.append(chosen)
         return item

@@ -297,7 +297,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             else:
                 last = Said(head=edge.entity, mask=edge.entity.mask, words=edge.words)
                 now.parts.append(last)
-            last.named = (act.first, edge.end)
+            last.named, last.plural = (act.first, edge.end), edge.plural
             before = to if to is not last else now
             if now.ahead is not None:
                 last.size, now.ahead = now.ahead, None

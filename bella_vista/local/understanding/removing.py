@@ -31,8 +31,10 @@ def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.settle(given_up)
         return
     if not found or (said.ref and said.options):
-        if not (following and following[0].instead and following[0].head):
-            _nothing_to_remove(out, said)  # not "no slaw, a biscuit instead", of a combo
+        if following and following[0].instead and following[0].head:
+            out.part_gives_way = said  # "no slaw, a biscuit instead", of a combo
+        else:
+            _nothing_to_remove(out, said)
         return
     out.penalty += NOT_THERE if said.options else 0.0
     count = 1 if said.count is None and (said.article or said.partial) else said.count
@@ -48,6 +50,7 @@ def remove(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
 def _nothing_to_remove(out: Outcome, said: Said) -> None:
     combo = next((i for i in out.things if out.matcher.named(said.mask, i.parts)), None)
     if combo is not None and said.head is not None:
+        out.part_gives_way = said  # "not these drinks, three colas and a water"
         facts = {"words": said.words, "combo": combo.name}
         out.questions.append(Question("not_found", facts))
     elif said.denied and said.verb != "remove" and _notes_described(out, said):

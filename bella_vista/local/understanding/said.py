@@ -249,6 +249,11 @@ class Said:
         return alone and self.counts and self.joint == AND
 
     @property
+    def filling(self) -> bool:
+        """Whether as many are meant as there is still room for: "all biscuits", "the rest thighs"."""
+        return self.number is None and (self.plural or self.ref in (*EVERY, "rest"))
+
+    @property
     def number(self) -> int | None:
         """How many, where "a" counts as one."""
         return 1 if self.count is None and self.article else self.count

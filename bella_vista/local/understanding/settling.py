@@ -510,7 +510,7 @@ class Settling:
         if dish is None:
             return part, Question("ambiguous", {"words": part.words, "possible": list(part.names)})
         size = self._kitchen.size_in_combo(part.name)  # a size need not be said
-        draft, question = self._settle_dish(replace(part, quantity=1, size=part.size or size), dish)
+        draft, question = self._settle_once(replace(part, quantity=1, size=part.size or size))
         if draft is None:
             return part, question
         changes = list(draft.fields.get("modifications", ()))

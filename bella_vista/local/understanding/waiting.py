@@ -64,6 +64,7 @@ def _becomes_part(outcome: Outcome, item: Item, combo: Combo, said: Said) -> boo
         return False  # "and two colas", where one comes in it
     for _ in several:
         part = Item(words=said.words, names=tuple(room), size=pieces[0] if pieces else None)
+        part.filling = said.filling
         outcome.give(part, said)
         item.parts.append(part)
     return True
