@@ -74,7 +74,8 @@ def _contained(said: tuple[str, ...], name: tuple[str, ...]) -> bool:
 
 
 def _misspelt(said: tuple[str, ...], name: tuple[str, ...]) -> bool:
-    return alike("".join(said), "".join(name)) > 0
+    numbers = [[word for word in words if word.isdigit()] for words in (said, name)]
+    return numbers[0] == numbers[1] and alike("".join(said), "".join(name)) > 0
 
 
 def _possible(dish: Dish) -> str:

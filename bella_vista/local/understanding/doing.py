@@ -134,12 +134,17 @@ class Doing:
     def closing(self, state: State, *, begun: bool) -> float:
         """Return what it costs to end the item that is open, which may have only begun."""
         cost = UNFOUND if state[PEND] else 0.0
-        if begun:
+        if begun and not self._is_sized(state):
             alone = not (self.known or state[FLAGS] & EARLIER or self._is_told(state))
             cost += HEADLESS if alone else FRAGMENT
             if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
                 cost += 2.0
         return cost
+
+    def _is_sized(self, state: State) -> bool:
+        """Whether a size tells the only dish that comes so: "an eight piece"."""
+        mask = self.index.entity(state[SIZE]).mask if state[SIZE] else 0
+        return bool(mask) and not mask & (mask - 1)
 
     def _is_told(self, state: State) -> bool:
         """Whether a choice by its whole name tells the only dish that cannot be without it: "salmon nigiri"."""

@@ -222,7 +222,7 @@ def fragment(out: Outcome, said: Said) -> None:
         or (out.waiting and fill(out, said))
         or (item is None and _on_order(out, said))
         or (item is None and _of_its_kind(out, said))
-        or ((item is None or said.options) and _headless(out, said))
+        or ((item is None or said.options or said.size) and _headless(out, said))
     ):
         return
     out.penalty += LOOSE
@@ -441,6 +441,9 @@ def _on_order(out: Outcome, said: Said) -> bool:
     changes = said.correct or said.instead or not said.article or said.size is None
     if not changes and said.size is not None and sized(out, [item], said.size.words):
         other_size = True  # "a double with bacon", where there is a double
+    apart = said.joint == AND or said.besides
+    if apart and said.article and said.size is not None and out.writer.clash(item, said):
+        other_size = bool(item.size) and not said.correct  # "and a ten piece in buffalo"
     if one_more or other_size:
         out.penalty += NEW_THOUGH_THERE if said.definite else 0.0
         out.order(said, item.words, item.names, number or 1)
@@ -474,8 +477,11 @@ def _headless(out: Outcome, said: Said) -> bool:
     if usual and not usual & (usual - 1) and not single:
         mask = usual  # "a large pepperoni", where one dish is just called pizza
     names = out.index.names(mask)
-    if not wanted or not names or len(names) > _FEW:
+    if not names or len(names) > (_FEW if wanted else 1 if said.size else 0):
         return False
+    if not wanted:  # "an eight piece", where only one dish comes so
+        out.order(said, names[0], names)
+        return True
     words = " ".join(option.entity.words for option in wanted)
     first = said.options[0]
     if first.entity.tallied & mask and len(names) == 1 and not said.unknown:

@@ -233,10 +233,13 @@ def told_first(out: Outcome, said: Said, things: Sequence[Item]) -> tuple[list[I
         able = [one for one in things if not one.changes and out.matcher.able(one, said)]
         return able, replace(said, ref="", plain=False)  # "the plain one gets olives"
     by_size = sized(out, things, said.size.words) if said.size is not None else []
-    by_choice = out.matcher.described(things, said.options[:1])
+    first, last = said.options[0], said.options[-1]
+    at = -1 if first.no and not last.no else 0  # "no celery with the honey garlic ones"
+    by_choice = out.matcher.described(things, [said.options[at]])
     if by_size and (not by_choice or said.size_first and len(by_size) == 1):
         return by_size, replace(said, ref="", size=None)  # "the small one on gluten free crust"
-    return by_choice, replace(said, ref="", options=said.options[1:])
+    rest = [one for one in said.options if one is not said.options[at]]
+    return by_choice, replace(said, ref="", options=rest)
 
 
 def _this_one(out: Outcome, said: Said) -> bool:
