@@ -77,9 +77,8 @@ class Contacts:
             heard.wish(words, "set_customer", phone="")
             return words.part(0, 0)
         for written in _WRITTEN_PHONE.finditer(words.line):
-            digits = re.sub(r"\D", "", written.group())
             called = pattern("phone words").search(words.said) is not None
-            if len(digits) < (6 if called else 9) or len(digits) > 15:
+            if not (6 if called else 9) <= sum(map(str.isdigit, written.group())) <= 15:
                 continue
             try:
                 phone = phone_of(written.group(), self._house)
@@ -92,7 +91,8 @@ class Contacts:
             end = rest.find(pattern("new end of a number"))
             last = written.end()
             if end is not None and not end.first:  # "917 555 0182, no, sorry, 0183"
-                phone = phone[: -len(end.match["end"])] + end.match["end"]
+                digits = digits_said(end.match["end"])
+                phone = phone[: -len(digits)] + digits
                 last += rest.tokens[end.last - 1].end
             heard.wish(words, "set_customer", phone=phone)
             first = self._name_before(words, heard, written.start())
@@ -120,6 +120,10 @@ class Contacts:
                     phone = phone_of(digits_said(words.typed(first, last)), self._house)
                 except NotValid:
                     return words
+                ends = words.part(last, len(words)).find(pattern("new end of a number"))
+                digits = digits_said(ends.match["end"]) if ends and not ends.first else ""
+                if ends is not None and len(digits) > 1:  # "... one six two, sorry, one six three"
+                    phone, last = phone[: -len(digits)] + digits, last + ends.last
                 heard.wish(words.part(first, last), "set_customer", phone=phone)
                 return words.without(first, last)
             first = max(last, first + 1)
