@@ -548,7 +548,7 @@ class _Hearing:
         remarks = [
             (first, words)
             for first, words in self._said
-            if remark(words, self._house.names, numbers=paid)
+            if remark(words, self._house.names, numbers=paid) and not self._takes_topic(words)
         ]
         for first, words in reversed(remarks):
             del self._left[first : first + len(words)]
@@ -558,6 +558,12 @@ class _Hearing:
         if told >= _A_REMARK and only and self._known and self._expects in (None, "open"):
             if not self._heard.questions and self._pending is None:
                 self._heard.meant("done")
+
+    def _takes_topic(self, words: Words) -> bool:
+        """Whether so many are wanted of the dish that was asked about: "ok, I'll have one"."""
+        takes = any(piece.does(lexicon.TAKE) for piece in cut(words, self._house.names))
+        counted = any(number_at(words.tokens, at) is not None for at in range(len(words)))
+        return self._topic is not None and takes and counted
 
     def _asked_alike(self, words: Words) -> Asked | None:
         """Read the question before about another dish: "is the risotto ok, and what about the stew?"."""

@@ -345,10 +345,13 @@ def test_pieces_of_a_line_stay_on_it_while_a_question_about_them_is_open() -> No
     ]
 
 
-def test_a_dish_that_was_asked_about_can_be_ordered_without_its_name() -> None:
+@pytest.mark.parametrize(
+    "text", ["ok, one of those please", "alright I'll take one, and that's everything"]
+)
+def test_a_dish_that_was_asked_about_can_be_ordered_without_its_name(text: str) -> None:
     stt = listener("trattoria")
 
-    result = stt.understand("ok, one of those please", topic="Tiramisù")
+    result = stt.understand(text, topic="Tiramisù")
 
     assert [dict(draft.fields) for draft in result.commands] == [
         {"name": "Tiramisù", "quantity": 1}
