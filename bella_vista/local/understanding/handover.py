@@ -277,9 +277,13 @@ class Handover:
                 text = f"{words.typed(first, at)}, {words.typed(at + length, last)}"
                 break
         text = text.strip(" .,;:-")
-        enough = len(text) > 3 and (any(map(str.isdigit, text)) or any(map(str.isupper, text[:1])))
         plain = words.part(first, last)
         place = [token for token in plain.tokens if not token.stop]
+        spoken = number_at(plain.tokens, 0) is not None and any(
+            token.word in words_of("street") for token in place[1:]
+        )  # "nine forty edgewood avenue"
+        told = spoken or any(map(str.isdigit, text)) or any(map(str.isupper, text[:1]))
+        enough = len(text) > 3 and told
         if not place or place[0].word in words_of("no place"):
             return None
         return text if enough else None
