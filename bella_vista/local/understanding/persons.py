@@ -1,6 +1,7 @@
 """Persons for whom a guest orders: found where a line is ordered, and pointed by later: "hers large as well"."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bella_vista.local.english import vocabulary
 from bella_vista.local.english.talking import pattern, words_of
@@ -8,7 +9,7 @@ from bella_vista.local.understanding.edges import Edge, Lattice
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.names import Names
-from bella_vista.local.understanding.tokens import Words
+from bella_vista.local.understanding.tokens import Token, Words
 
 _HERS, _HIS, _MINE = "she", "he", "i"
 
@@ -30,6 +31,34 @@ def person_in(words: Words, names: Names) -> str:
         if not (on_menu or vocabulary.is_common(name) or vocabulary.is_food(name)):
             found.add(name)
     return found.pop() if len(found) == 1 else ""
+
+
+def without_names(words: Words, names: Names) -> Words:
+    """Leave out the names before what each gets: "Ann: a latte. Me: same as Ann" are two lattes."""
+    told: dict[str, tuple[Token, ...]] = {}
+    known = words_of("first names") | words_of("given names")
+    several = [*words.find_all(pattern("gets what follows"))]
+    named = [
+        found
+        for found in several
+        if len(several) > 1
+        and found.match["name"] in known
+        and names.meaning(found.match["name"]) is None
+    ]
+    if not named:
+        return words
+    kept = [*words.tokens[: named[0].first]]
+    ends = (*(found.first for found in named[1:]), len(words))
+    for found, last in zip(named, ends, strict=True):
+        own = words.tokens[found.last : last]
+        end = next((at for at, one in enumerate(own) if one.breaks), len(own))
+        told[found.match["name"]] = own[:end]
+        while own:
+            same = [one.word for one in own[:2]] == ["same", "as"] and len(own) > 2
+            as_one = told.get(own[2].word, ()) if same else ()
+            kept += [replace(one, start=own[0].start, end=own[0].end) for one in as_one] or own[:1]
+            own = own[3 if as_one else 1 :]
+    return Words(words.line, tuple(kept))
 
 
 def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None:

@@ -30,7 +30,7 @@ from bella_vista.local.understanding.meaning import (
 from bella_vista.local.understanding.names import Meaning, Names
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.pending import Pending
-from bella_vista.local.understanding.persons import person_in
+from bella_vista.local.understanding.persons import person_in, without_names
 from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.pieces import NAME, STOP, WORD, cut
 from bella_vista.local.understanding.questions import Questions
@@ -337,7 +337,7 @@ class _Hearing:
                 self._expects = "rating"
             words = self._without_giving_up(words, self._pending)
         words = self._house.statements.whole(
-            self._without_empty(self._without_laughter(words)),
+            self._without_empty(self._without_laughter(without_names(words, self._house.names))),
             self._heard,
             self._order,
             self._expects,
