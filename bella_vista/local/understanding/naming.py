@@ -29,7 +29,10 @@ _THESE = ("all", "them", "it")
 
 def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     """Carry out what names a dish."""
-    if said.instead and out.waiting and not (out.settled or out.touched):
+    piece = any(
+        one.source is not None for one in out.items
+    )  # "make one of the colas a tea instead"
+    if said.instead and out.waiting and not (out.settled or piece):
         out.waiting[0].quantity = 0  # it is given up for what is named now
         out.settle(out.waiting[0])
         said.instead = False
