@@ -39,6 +39,13 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         named = become.head is None or out.matcher.named(become.mask, out.waiting[:1])
         if named and of_asked(out, replace(become, head=None)):
             return  # "make it two", of what was asked about
+    of_all = said.on and said.ref == "all" and said.head is None and become.head is None
+    if of_all and len(out.waiting) > 1 and not out.items:
+        if all(out.matcher.able(item, become) for item in out.waiting):
+            for item in out.waiting:
+                out.give(item, become)  # "rice with both of them"
+                out.settle(item)
+            return
     if become is not said and become.lines and not within:
         out.penalty += NOT_THERE  # nothing becomes what is there already
     if become is not said and said.parts:
