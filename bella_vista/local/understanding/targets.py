@@ -111,6 +111,8 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
     just = None
     if said.ref == "other" and outcome.spoken is None:
         just = outcome.changed_just_before(counted=False)
+        if just is None and (plain := _untold(outcome, items)):
+            return plain
     if just in items and just is not None:  # of two that the last message told apart
         others = [item for item in items if item is not just]
         same = [item for item in others if item.names == just.names]
@@ -158,6 +160,15 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         able = [item for item in items if outcome.matcher.able(item, about)]
         return last if last and last[0] in able else able[-1:] or last
     return last
+
+
+def _untold(outcome: Outcome, items: Sequence[Item]) -> list[Item]:
+    """Return the plain one of two that the last message ordered: "two burgers, the first without onions"."""
+    old = {one.line.id for one in outcome.situation.before or () if one.line}
+    fresh = [one for one in items if one.line is not None and one.line.id not in old]
+    plain = [one for one in fresh if not one.changes]
+    alike = outcome.situation.before is not None and len({one.names for one in fresh}) == 1
+    return plain if alike and len(fresh) == 2 and len(plain) == 1 else []
 
 
 def _other_one(outcome: Outcome) -> list[Item]:
