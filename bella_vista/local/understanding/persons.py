@@ -53,11 +53,13 @@ def without_names(words: Words, names: Names) -> Words:
         own = words.tokens[found.last : last]
         end = next((at for at, one in enumerate(own) if one.breaks), len(own))
         told[found.match["name"]] = own[:end]
-        while own:
-            same = [one.word for one in own[:2]] == ["same", "as"] and len(own) > 2
-            as_one = told.get(own[2].word, ()) if same else ()
-            kept += [replace(one, start=own[0].start, end=own[0].end) for one in as_one] or own[:1]
-            own = own[3 if as_one else 1 :]
+        at = 0
+        while at < len(own):
+            same = [one.word for one in own[at : at + 2]] == ["same", "as"] and at + 2 < len(own)
+            as_one = told.get(own[at + 2].word, ()) if same else ()
+            kept += [replace(one, start=own[at].start, end=own[at].end) for one in as_one]
+            kept += () if as_one else own[at : at + 1]
+            at += 3 if as_one else 1
     return Words(words.line, tuple(kept))
 
 
