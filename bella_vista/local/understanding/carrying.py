@@ -374,6 +374,8 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         name_dish(out, said, following)
     elif said.ref:
         pointed(out, said)
+    elif said.ordinal is not None and said.described and not said.count:
+        pointed(out, replace(said, ref="one"))  # "two margheritas, the second with ham"
     else:
         fragment(out, said)
 

@@ -184,7 +184,8 @@ def _other_one(outcome: Outcome) -> list[Item]:
 def counted_off(said: Said, items: list[Item]) -> list[Item]:
     """Return the second of several, or one piece of the only one there is so many of."""
     at = said.ordinal or 0
-    if len(items) == 1 and (items[0].quantity or 1) >= at > 1:
+    new = len(items) == 1 and items[0].line is None
+    if len(items) == 1 and (at > 0 or new) and (items[0].quantity or 1) >= max(at, 2):
         said.partial, said.count = True, 1
         return items
     at = at - 1 if at > 0 else len(items) + at
