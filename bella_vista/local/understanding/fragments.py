@@ -313,8 +313,8 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     if said.correct and said.size is not None and said.ref != "of-them":
         if (several or (said.count or 0) > 1) and said.firmly and said.count is not None:
             item.quantity, item.size, number = said.count, None, None  # "no wait, one large"
-        elif number in (None, 1) and not several:
-            item.size, number = None, None  # "a large latte, no, a medium, with oat milk"
+        elif not several:  # "a large latte, no, a medium, with oat milk"; "actually two small ones"
+            item.size, item.quantity, number = None, number or 1, None
     clash = said.size if item.size is not None else None
     if clash and number is None and item.size == out.kitchen.size(item.name, clash.words):
         clash, said = None, replace(said, size=None)  # "a large latte, large is fine"
