@@ -77,7 +77,7 @@ class Questions:
         if (asked := self._has_allergen(bare)) is not None:
             return asked
         if (keeps := pattern("keeps a diet").fullmatch(bare.said)) is not None:
-            diet = self._diets.get(stem(keeps["diet"]))
+            diet = self._diets.get(stem(keeps["diet"] or keeps["diet2"]))
             return Asked("diets", diet=diet) if diet is not None else None
         if (asked := self._offers.choices(bare, things)) is not None:
             return asked
