@@ -68,7 +68,7 @@ def announce(out: Outcome, item: Item, said: Said, following: Sequence[Said]) ->
     total = 0
     for one in following:
         # "Three pies, one cherry": there is a cherry tart, too.
-        narrower = _narrower(out, said, one) or 0 != one.mask & said.mask != said.mask
+        narrower = _narrower(out, said, one) or one.mask & said.mask not in (0, said.mask)
         described = one.head is None and one.described and (one.plain or len(item.names) > 1)
         if one.verb not in ("", "add") or one.correct or not (narrower or described):
             return

@@ -72,9 +72,6 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         both = replace(become, ref="one", definite=said.definite, size=said.size)
         if become.size is None and of_split(out, both):
             return  # "one small, one large, make the large one gluten free"
-        no_first = bool(become.options) and become.options[0].no and not said.described
-        if no_first and the_one(out, both):
-            return  # "make the one without banana buckwheat"
     if said.verb == "swap" and become is not said and become.head is None:
         become.instead = True  # "change the wings to honey barbecue"
     if said.on and said.ref == "it" and said.size is not None and become.size is None:

@@ -92,7 +92,7 @@ class Contacts:
             last = written.end()
             if end is not None and not end.first:  # "917 555 0182, no, sorry, 0183"
                 digits = digits_said(end.match["end"])
-                phone = phone[: -len(digits)] + digits
+                phone = phone[: len(phone) - len(digits)] + digits
                 last += rest.tokens[end.last - 1].end
             heard.wish(words, "set_customer", phone=phone)
             first = self._name_before(words, heard, written.start())

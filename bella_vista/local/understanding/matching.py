@@ -98,10 +98,8 @@ class Matcher:
             return made
         if any(one.no for one in options):
             own = [replace(one, no=False) for one in options if one.no]
-            having = [item for item in items if any(self._made_with(item, o) for o in own)]
-            lacking = [item for item in items if item not in having]
-            beside = [item for item in lacking if any(item.names == one.names for one in having)]
-            return (beside or lacking) if having and len(own) == len(options) else []
+            lacking = [item for item in items if not any(self._made_with(item, o) for o in own)]
+            return lacking if len(lacking) < len(items) and len(own) == len(options) else []
         words = " ".join(one.entity.words for one in options)
         return self.called(items, words) or [
             item
