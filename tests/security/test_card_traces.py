@@ -112,7 +112,7 @@ async def hold(there: Place, model: LLM[Any], lines: Sequence[str], sinks: Sinks
     for front in fronts:
         there.call.subscribe(front.tell)
     there.call.subscribe(sinks.events.append)
-    async with Conversation(there.call, model) as talk:
+    async with Conversation(there.call, model, patience_s=120.0) as talk:  # some sixty calls a turn
         for line in lines:
             if there.call.ended is None:
                 await talk.user_says(line)

@@ -108,14 +108,20 @@ const methods = {
   look: ({ page, expression }) => looked(page, expression).then(() => null),
   /** Press something as a hand does: the press alone is a gesture. */
   async tap({ page, selector }) {
-    const [x, y] = await looked(
-      page,
-      `(() => {
-        const found = document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect();
-        return found && [found.x + found.width / 2, found.y + found.height / 2];
-      })()`,
-    );
-    await on(page).mouse.click(x, y);
+    const place = `document.fonts.status === "loaded" && (() => {
+      const found = document.querySelector(${JSON.stringify(selector)});
+      const { x, y, width, height } = found?.getBoundingClientRect() ?? {};
+      const middle = [x + width / 2, y + height / 2];
+      return found?.contains(document.elementFromPoint(...middle)) && middle;
+    })()`;
+    // What is still being laid out would move away from below the pointer.
+    let before;
+    let at = await looked(page, place);
+    while (String(at) !== String(before)) {
+      before = at;
+      at = await looked(page, place);
+    }
+    await on(page).mouse.click(...at);
   },
   async shot({ page, path, whole = false }) {
     await on(page).screenshot({ path, fullPage: whole });
