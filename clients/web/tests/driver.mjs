@@ -59,6 +59,9 @@ const methods = {
     pages.clear();
     wrong.length = 0;
   },
+  /** Change what the guest's system wants: `colorScheme`, `forcedColors`; what is not named is as at first. */
+  emulate: ({ page, colorScheme = null, forcedColors = null }) =>
+    on(page).emulateMedia({ colorScheme, forcedColors }),
   goto: ({ page, url }) => on(page).goto(url),
   reload: ({ page }) => on(page).reload(),
   press: ({ page, role = "button", name, within }) => found(page, role, name, within).click(),
