@@ -41,7 +41,7 @@ async def leave(store: SqlStore, state_id: str) -> None:
 
 
 async def wait(store: SqlStore, state_id: str, at_once: float) -> None:
-    from state.shared.sql import connection, thread
+    from state.shared.sql import connection, dialects, thread
 
     slept = 0.0
 
@@ -57,6 +57,7 @@ async def wait(store: SqlStore, state_id: str, at_once: float) -> None:
     def patch() -> None:
         clock = SimpleNamespace(monotonic=lambda: time.monotonic() + slept, sleep=sleep)
         connection.time = thread.time = clock  # type: ignore[attr-defined, assignment]
+        dialects.BUSY_S = thread.LOCK_S  # a patient store would wait a minute
 
     own = f"{state_id} {os.getpid()}"
     await store.create(own, lambda ordinal: Board().model_dump_json())
