@@ -326,8 +326,10 @@ class Dialogue:
         begun = self._address_begun(scene) if asked is Topic.POSTCODE else None
         floor = said.find(pattern("floor of an address"))
         if begun is None and floor is not None and not floor.first and way.get("address"):
-            begun = Draft("set_fulfilment", {"address": way["address"]})
             said = said.part(floor.span(said, "floor")[0], len(said))
+            address, said = _with_unit(str(way["address"]), said)
+            asked = Topic.ADDRESS
+            begun = Draft("set_fulfilment", {"address": address})
         if begun is None:
             return self._with_corrected_postcode(scene, scene.guest.text)
         address = str(begun.fields["address"])
@@ -337,7 +339,8 @@ class Dialogue:
             return None  # the whole of it is said again
         understood = self._understood_as(f"{address}, {rest}", pending, scene, asked, now)
         wish = next((one for one in understood.commands if one.op == "set_fulfilment"), None)
-        if wish is None or len(str(wish.fields.get("address", ""))) <= len(address):
+        told = str(wish.fields.get("address", "")) if wish is not None else ""
+        if wish is None or len(told) < len(address) or told == way.get("address"):
             return None
         kept = {name: begun.fields[name] for name in ("when",) if name in begun.fields}
         whole = replace(wish, fields={**kept, **wish.fields})
@@ -738,6 +741,23 @@ def _tips_as_reckoned(understood: Understanding, before: Understanding) -> Under
     if percent is None or understood.commands:
         return understood
     return replace(understood, commands=(Draft("set_tip", {"percentage": int(percent)}),))
+
+
+def _with_unit(address: str, said: Said) -> tuple[str, Said]:
+    """Put another flat in the place of the one in an address: "flat 5, not flat 3"; returns what else was said."""
+    before = Said.read(address)
+    known, other = (
+        before.find(pattern("unit of an address")),
+        said.find(pattern("unit of an address")),
+    )
+    if known is None or other is None or other.first:
+        return address, said
+    whole = (before.typed(0, known.first), said.typed(0, other.last), before.typed(known.last))
+    rest = said.part(other.last, len(said))
+    wrong = rest.find(pattern("not that number"))
+    if wrong is not None and not wrong.first:
+        rest = rest.part(wrong.last, len(rest))
+    return " ".join(filter(None, whole)), rest.trimmed(frozenset())
 
 
 def _whole_number(text: str, before: Words | None, pending: Question | None) -> str:
