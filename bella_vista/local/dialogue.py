@@ -675,10 +675,12 @@ def _answered(asked: Topic, order: Mapping[str, Any]) -> bool:
 
 def _asked_alike(text: str, before: Asked) -> str:
     """Write out a question that is the one before about something else: "and the calzone?"."""
-    found = pattern("and that").fullmatch(Said.read(text).said) if text.endswith("?") else None
+    found = pattern("and that").fullmatch(Said.read(text).said)
     block = f"asks {before.kind} alike"
     if found is None or block not in blocks("talking"):
         return text
+    if not (text.endswith("?") or found["asks"]):
+        return text  # "and the calzone" orders one
     return blocks("talking")[block][0].format(
         what=found["what"], allergen=before.allergen, diet=before.diet
     )
