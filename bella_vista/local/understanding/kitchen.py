@@ -36,6 +36,11 @@ class Kitchen:
         """Return a combo by its name on the menu."""
         return self._menu.combo(name) if name else None
 
+    def serves(self, name: str | None) -> bool:
+        """Whether there is such a dish or combo today."""
+        found = self.dish(name) or self.combo(name)
+        return found is not None and found.available
+
     def describes(self, name: str | None, words: str) -> bool:
         """Whether the description of a dish names some food, or a food of its family: mozzarella is cheese."""
         dish = self.dish(name)

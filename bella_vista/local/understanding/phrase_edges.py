@@ -218,6 +218,10 @@ def _phrases(
             named if len(words) == 1 else _sized(edges[first:end], end)
         ):
             cost += FILLER_ON_NAME  # "as a main" may be a size
+        elif phrase.does == "filler" and any(
+            edge.does == "option" and edge.whole and edge.end == end for edge in edges[end - 1]
+        ):
+            cost += FILLER_ON_NAME  # "nice and hot" may be the hot sauce
         elif phrase.does == "filler" and not (following and following.word in ("the", "a", "an")):
             if any(
                 edge.does == "dish" and edge.whole and edge.end > end for edge in edges[end - 1]

@@ -469,6 +469,18 @@ class _Hearing:
         fewer = (replace(no, word=word, stem=word, raw=no.word) for word in ("one", "fewer"))
         return Words(words.line, (*fewer, *words.tokens[first:last]))
 
+    def _if_there_is_none(self, words: Words) -> Words:
+        """Leave only what is wanted if the dish that was asked for is not there: "if not, the cod"."""
+        found = words.find(pattern("if there is none"))
+        asked = self._answers[-1] if self._answers else None
+        if found is None or found.first or asked is None or asked.kind != "menu":
+            return words
+        first = found.last
+        if self._house.kitchen.serves(asked.subject):
+            stops = (at for at in range(first, len(words)) if words.tokens[at].stop)
+            first = next(stops, len(words))  # "if not the cod, and a coke"
+        return words.part(first, len(words))
+
     def _clause(self, words: Words) -> None:
         words = self._one_of_several(words)
         if self._pending is None or not self._pending.offers(words):
@@ -480,6 +492,9 @@ class _Hearing:
             return
         if self._expects in (None, "open") and self._declines(words):
             self._heard.meant("no")
+            return
+        words = self._if_there_is_none(words)
+        if not _content(words):
             return
         told = any(one.kind in _CONDITIONS for one in self._answers)
         if told and pattern("on a condition").search(words.said) is not None:
