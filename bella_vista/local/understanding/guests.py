@@ -160,7 +160,8 @@ class Guests:
             last = self._strange_end(words, found.last)
             if last > found.last and self._ends(words, last):
                 self._call_it(words, heard, found.last, last)
-                return words.without(found.last, last)
+                of = words.tokens[found.last - 1].word == "for"
+                return words.without(found.last - of, last)
         return words
 
     def _fetched(self, words: Words, heard: Heard) -> Words:
