@@ -80,6 +80,8 @@ class WholeLine:
                 if one.twice and one.mask & bit and one.count is None and not one.more:
                     told.append(had.get(name, 0))
                 told.extend(_told(one, bit, there=there or bool(told), had=had.get(name, 0)))
+                if one.correct and one.ref == "all" and one.count:
+                    told.append(one.count)  # "two, no wait, three, all without onions"
                 if at and one.partial and one.count and said[at - 1].number is None:
                     told.append(one.count)  # "tacos, three of them with guacamole"
             if told and count > sum(told):
