@@ -22,9 +22,10 @@ def reworded(
         names: The menu's names.
         known: The lines of the order. One of their dishes has to be meant where a rule has ``dish``, and one
             of their sizes where it has ``size``; ``group`` is the heading of one of the menu's groups,
-            ``named`` names a dish, ``any_size`` is a size of the menu's, ``choice`` one choice. Where it has
-            ``first``, what waits, or the only line, has to be two pieces of one dish, with ``third`` three;
-            where it has ``held``, one line has all of that.
+            ``named`` names a dish, ``choice`` one choice, and ``any_size`` a size of the menu's, as
+            ``size_begins`` and ``size_ends`` do together. Where it has ``first``, what waits, or the only
+            line, has to be two pieces of one dish, with ``third`` three; where it has ``held``, one line has
+            all of that.
         waiting: The things that were asked about.
     """
     ordered = frozenset(name for item in known for name in item.names)
@@ -162,8 +163,9 @@ def _is_of_menu(found: Found, names: Names) -> bool:
     if "named" in groups:
         meaning = names.meaning(groups["named"])
         return meaning is not None and bool(meaning.dishes)
-    if "any_size" in groups:
-        meaning = names.meaning(groups["any_size"])
+    if "any_size" in groups or "size_begins" in groups:
+        size = groups.get("any_size") or f"{groups['size_begins']} {groups['size_ends']}"
+        meaning = names.meaning(size)
         return meaning is not None and bool(meaning.sizes)
     choice = names.meaning(groups["choice"]) if "choice" in groups else None
     return "choice" not in groups or (choice is not None and choice.choice and not choice.sizes)
