@@ -163,6 +163,10 @@ def _phrases(
         if phrase.words == "either" and _ends_denial(tokens, first):
             here.append(Edge("filler", end, 0.0, words=phrase.words))
             continue
+        if phrase.does == "note" and words[-1] == "side":
+            inside = (edge.does for some in edges[first : end - 3] for edge in some)
+            if not {"option", "group"}.isdisjoint(inside):
+                continue  # "the dressing on the side", of a dressing that there is
         if phrase.does == "note" and any(edge.does in ("variant", "dish") for edge in here):
             cost += 0.4
         if phrase.does == "more" and words[-1] == "extra" and end < len(tokens):
