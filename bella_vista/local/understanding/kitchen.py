@@ -144,7 +144,8 @@ class Kitchen:
         dish, made = self.dish(name), self.made(name, words)
         if dish is None or change.startswith("no ") or not made:
             return False
-        pair = {self.choice(name, change), self.choice(name, made[0])}
+        chosen = self.made(name, change) or (change,)
+        pair = {self.choice(name, chosen[0]), self.choice(name, made[0])}
         return len(pair) == 2 and any(
             pair <= {choice.name for choice in group.choices} for group in self._menu.groups(dish)
         )

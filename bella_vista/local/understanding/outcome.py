@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from bella_vista.local.english import numbers
-from bella_vista.local.english.talking import words_of
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.item_writer import ItemWriter
 from bella_vista.local.understanding.items import Item, Split
@@ -291,6 +291,17 @@ class Outcome:
         if self._plain_one(item, said):
             fresh.changes, fresh.yielding = [], 0
             said = replace(said, options=[], size=None)
+        elif self._told_apart(item, said):
+            fresh.changes = [
+                one
+                for one in fresh.changes
+                if self.kitchen.must_choose(item.name, one)
+                and not any(
+                    self.kitchen.same_group(item.name or "", one, option.words)
+                    for option in said.options
+                )
+            ]
+            fresh.yielding = len(fresh.changes)
         if said.head is None and (turned := self.matcher.kin(item, said)) is not None:
             self.give_place(fresh, self.make(turned))  # "the same but with turkey"
             said = Said()
@@ -299,6 +310,11 @@ class Outcome:
         gone = [one for one in said.replaced if not self.matcher.called(item.parts, one.words)]
         self.give(fresh, replace(said, replaced=gone))
         self.add(fresh)
+
+    def _told_apart(self, item: Item, said: Said) -> bool:
+        """Whether one more is told in full: "a burger without onions and another with cheese" has onions."""
+        begins = " ".join(self._words[said.place :])
+        return item.line is None and pattern("told in full").match(begins) is not None
 
     def _plain_one(self, item: Item, said: Said) -> bool:
         """Whether one more of a thing with changes is to be without them: "another one regular"."""
