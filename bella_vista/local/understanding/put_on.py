@@ -32,6 +32,8 @@ def put_on_next(reading: Reading, place: int, *, every: bool) -> set[int]:
             denied = not wanted
         elif does in _APART or (every and does == "with"):
             put.append({*told})
+        elif does == "add":
+            return {*told}  # "no onion, and put cheese on the last one"
         elif does not in _HOW:
             break
     else:
@@ -94,4 +96,4 @@ def halve(options: list[Option], half: str) -> None:
 _APART = frozenset(("and", "but", "comma", "stop", "no"))
 
 
-_HOW = frozenset(("amount", "number", "a", "half", "filler", "aside", "add"))
+_HOW = frozenset(("amount", "number", "a", "half", "filler", "aside"))

@@ -153,7 +153,8 @@ class _Assembly:
             if act.does == "size" and to.size is None and _numbered(edge.entity):
                 to.count = None  # "the five, no, the three piece"
         every = act.value in EVERY
-        named = act.does == "head" or every or act.value == "of-them"
+        by_place = act.value == "one" and now.ordinal is not None  # "and put ham on the last one"
+        named = act.does == "head" or every or act.value == "of-them" or by_place
         if named and now.joint == ON and not now.become:
             pass_on(self.said, put_on_next(self._reading, act.first, every=every))
         listed = act.does == "option" and to.ends == act.first - 1 and bool(to.options)
