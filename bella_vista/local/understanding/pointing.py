@@ -227,22 +227,27 @@ def _ones_with(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:
 def _ones_without(
     words: Lattice, first: int, known: Sequence[Item], index: Index, kitchen: Kitchen
 ) -> Iterator[Edge]:
-    """Find the one of several of a dish that lacks a choice of the others: "the one without mayo"."""
+    """Find those of a dish that lack a choice of the others: "the one without mayo", "the ones without sauce"."""
     for one in words.edges[first]:
-        if one.does != "one" or one.words != "one":
+        if one.does != "one" or one.words not in ("one", "ones"):
             continue
         for joint in _at(words, one.end):
             for named in _at(words, joint.end) if joint.does == "no" else ():
-                if named.does != "option" or not named.whole:
+                if named.does not in ("option", "group") or not named.whole:
                     continue
                 fits = [(_fit_one(item, named, known, index, kitchen), item) for item in known]
                 having = {item.names for fit, item in fits if fit == 0.0}
                 lacking = [item for fit, item in fits if fit is None and item.names in having]
-                if len(lacking) == 1 and lacking[0].line is not None:
+                pieces = sum(item.quantity or 1 for item in lacking)
+                single = len(lacking) == 1 if one.words == "one" else pieces > 1
+                if single and len({item.names for item in lacking}) == 1:
                     entity = index.entity(index.bit(lacking[0].name or "").bit_length())
                     said = " ".join(token.word for token in words.tokens[first : named.end])
-                    lines = (lacking[0].line.id,)
-                    yield Edge("dish", named.end, _COST, entity, words=said, lines=lines)
+                    lines = tuple(item.line.id for item in lacking if item.line is not None)
+                    plural = one.words == "ones"
+                    yield Edge(
+                        "dish", named.end, _COST, entity, words=said, plural=plural, lines=lines
+                    )
 
 
 def _words_of_names(
@@ -422,6 +427,8 @@ def _fit_one(
     for change in item.changes:
         meant = kitchen.made(item.name, said)
         if not change.startswith("no ") and (own <= set(stems(change)) or meant == (change,)):
+            return 0.0
+        if edge.does == "group" and kitchen.is_kind(item.name, change, said):
             return 0.0
     if set(stems(edge.words)) <= set(stems(item.name or "")):
         return _CALLED
