@@ -294,9 +294,11 @@ class Deciding:
             e.entity.number: e.entity for here in words.edges for e in here if e.does == "option"
         }
         for item in known:
-            for number, option in options.items() if item.changes else ():
+            on = [one for one in item.changes if not one.startswith("no ")]
+            had = {*item.changes, *(self._kitchen.choice(item.name, one) for one in on)}
+            for number, option in options.items() if had else ():
                 made = self._kitchen.made(item.name, option.words)
-                if made and set(made) <= set(item.changes):
+                if made and set(made) <= had:  # of "2 sugars", too
                     chosen[number] = chosen.get(number, 0) | self.index.bit(item.name or "")
         return chosen
 
