@@ -69,7 +69,8 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
             out.penalty += NO_EFFECT  # "make the large one": and how?
         return
     if become is not said and said.ref == "one" and become.head is None:
-        both = replace(become, ref="one", definite=said.definite, size=said.size)
+        both = replace(become, ref="one", definite=said.definite, size=said.size, count=said.count)
+        both.options, both.partial = [*said.options, *become.options], said.partial
         if become.size is None and of_split(out, both):
             return  # "one small, one large, make the large one gluten free"
     if said.verb == "swap" and become is not said and become.head is None:

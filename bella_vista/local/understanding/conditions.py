@@ -223,7 +223,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "headful": lambda _, s, e: s[HEAD] > 0,
     "single": lambda _, s, e: (
         (s[NUM] <= 1 or e.words == "ones")
-        and not (s[NUM] == 1 and (s[SAID] or s[JOINT] == AND))
+        and not (s[NUM] == 1 and (s[SAID] or s[JOINT] == AND) and e.words != "ones")
         and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
     ),
     "told": lambda _, s, e: _anything(s) and not _points_anew(s),

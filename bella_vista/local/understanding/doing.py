@@ -301,7 +301,9 @@ class Doing:
         self.act(state, "more", None, place)
         return 0.0
 
-    def _of(self, state: State, edge: Edge, place: int) -> float:
+    def _of(self, state: State, edge: Edge, place: int) -> float | None:
+        if state[PEND] and state[PEND][0][0] == "count":
+            return None  # "two hot, cheese on one of the hot ones": the one is no number of choices
         state[FLAGS] |= DEFINITE
         self.act(state, "of", None, place)
         return 0.0

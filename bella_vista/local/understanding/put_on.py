@@ -19,6 +19,7 @@ def put_on_next(reading: Reading, place: int, *, every: bool) -> set[int]:
     put: list[set[int]] = []
     denied = False
     steps = [one for one in reading.steps if one.first < place]
+    begins = {act.first for act in reading.acts if act.does == "begin"}
     while steps and (does := steps.pop().edge.does) != "on":
         if does in ("comma", "stop"):
             return set()  # "no pork for my wife, a galbi"
@@ -34,7 +35,7 @@ def put_on_next(reading: Reading, place: int, *, every: bool) -> set[int]:
             put.append({*told})
         elif does == "add":
             return {*told}  # "no onion, and put cheese on the last one"
-        elif does not in _HOW:
+        elif does not in _HOW or step.first in begins:
             break
     else:
         return {*told}
@@ -46,9 +47,11 @@ def pass_on(said: Sequence[Said], places: set[int]) -> None:
     now, before = said[-1], said[-2] if len(said) > 1 else Said()
     had = before.become or before
     moved = [one for one in had.options if one.place in places]
-    if moved and (before.head or before.ref):
+    if moved and (before.head or before.ref or before.count):
         had.options = [one for one in had.options if one not in moved]
         now.on, now.become = True, Said(options=moved, place=now.place)
+        if before.on and not (before.head or before.ref):  # "two hot, cheese on one of them"
+            before.on, before.become, before.options = False, None, had.options
 
 
 def put_on(now: Said) -> None:

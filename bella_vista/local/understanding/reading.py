@@ -153,8 +153,9 @@ class _Assembly:
             if act.does == "size" and to.size is None and _numbered(edge.entity):
                 to.count = None  # "the five, no, the three piece"
         every = act.value in EVERY
-        by_place = act.value == "one" and now.ordinal is not None  # "and put ham on the last one"
-        named = act.does == "head" or every or act.value == "of-them" or by_place
+        told = act.value == "one" and (now.ordinal is not None or now.partial)
+        # "And put ham on the last one", "ham on one of the hot ones".
+        named = act.does == "head" or every or act.value == "of-them" or told
         if named and now.joint == ON and not now.become:
             pass_on(self.said, put_on_next(self._reading, act.first, every=every))
         listed = act.does == "option" and to.ends == act.first - 1 and bool(to.options)

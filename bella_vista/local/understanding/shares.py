@@ -9,6 +9,7 @@ from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.outcome import NO_EFFECT, Outcome
 from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.targets import sized, targets
+from bella_vista.local.understanding.waiting import left
 from state.menu.words import stems
 
 
@@ -43,6 +44,8 @@ def some_of(out: Outcome, said: Said) -> bool:
         if not many:
             return False
         said.count = (many[-1].quantity or 2) // 2
+    if said.head is None and of_split(out, said):
+        return True
     if said.head is not None:
         found = targets(out, said)
     else:
@@ -182,35 +185,40 @@ def _another_kind_of(out: Outcome, said: Said) -> bool:
 
 
 def of_split(out: Outcome, said: Said) -> bool:
-    """Give something to one of several that are told apart by their size or a choice already."""
+    """Give something to one of several that are told apart by their size or a choice already.
+
+    To so many of them where that is said: "two mild, two hot, one of the hot ones with cheese".
+    """
     last = out.items[-1] if out.items else None
-    if last is None or not said.definite:
+    if last is None or not (said.definite or said.partial):
         return False
-    if said.size is None:
-        return _of_split_by_choice(out, last, said)
-    for split in last.splits:  # "one small one large, the large one with chicken"
+    if said.size is not None:  # "one small one large, the large one with chicken"
         size = out.kitchen.size(last.name, said.size.words)
-        if split.size and size == out.kitchen.size(last.name, split.size):
-            probe = Item(words=last.words, names=last.names)
-            out.give(probe, replace(said, size=None))
-            split.changes += probe.changes
-            return True
-    return False
-
-
-def _of_split_by_choice(out: Outcome, last: Item, said: Said) -> bool:
-    """Give something to the one that has a choice: "one with rice, one with fries, the rice one hot"."""
-    first, rest = said.options[:1], said.options[1:]
-    made = [
-        split
-        for split in last.splits
-        if first and any(out.matcher.is_called(last, c, first[0].words) for c in split.changes)
-    ]
-    if len(made) != 1 or not rest:
+        sized = [one for one in last.splits if one.size]
+        made = [one for one in sized if size == out.kitchen.size(last.name, one.size or "")][:1]
+        rest = replace(said, size=None)
+    elif said.ref == "of-them" and last.splits and not left(last):
+        made, rest = last.splits[-1:], said  # "two mild and two hot, one of them with cheese"
+    else:  # "one with rice, one with fries, the rice one hot"
+        words = said.options[0].entity.words if said.options else ""
+        made = [
+            split
+            for split in last.splits
+            if words and any(out.matcher.is_called(last, one, words) for one in split.changes)
+        ]
+        rest = replace(said, options=said.options[1:])
+        if not rest.options:
+            return False
+    if len(made) != 1:
         return False
+    split, count = made[0], said.count if said.partial else None
+    if count is not None and split.count is not None and count < split.count:
+        split.count -= count
+        split = replace(split, count=count, changes=[*split.changes], notes=[*split.notes])
+        last.splits.append(split)
     probe = Item(words=last.words, names=last.names)
-    out.give(probe, replace(said, options=rest))
-    made[0].changes += probe.changes
+    out.give(probe, rest)
+    split.changes += probe.changes
     return True
 
 
