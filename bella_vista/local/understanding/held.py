@@ -59,6 +59,11 @@ class Line:
         """Whether it became another dish."""
         return bool(self.before) and self.things[0].names != self.before[0].names
 
+    @property
+    def resized(self) -> bool:
+        """Whether it is of another size now."""
+        return bool(self.before) and self.things[0].size != self.before[0].size
+
     def shown(self) -> dict[str, Any]:
         """Return it as an order shows its lines."""
         parts = [

@@ -74,8 +74,8 @@ def instead_of(out: Outcome, said: Said) -> None:
     found = targets(out, said) if said.head is not None or said.ref else []
     if found:
         old, fresh = found[-1], [item for item in out.items if item is not found[-1]]
-        if said.partial and said.ordinal:
-            old = out.pieces(old, said.count)  # "instead of the second one", of three
+        if said.partial:
+            old = out.pieces(old, said.count)  # "instead of one of the small lattes"
         several = said.plural or said.ref == "them" or (said.count or 1) > 1
         if fresh and fresh[-1].spoken < said.place:
             out.items.remove(fresh[-1])
