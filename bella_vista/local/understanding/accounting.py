@@ -417,8 +417,9 @@ class Accounting:
         named = [line for line in lines if self.held.named(line, said.mask, before=True)]
         if said.verb == "instead-of" and said.head and any(map(has_less, named)):
             return None  # something moved: "the cheese on the chicken one, not the beef one"
-        if said.verb == "instead-of" and said.head and any(line.resized for line in named):
-            return None  # "large fries instead of the regular fries"
+        again = [line for line in named if line.resized or line.quantity > line.had]
+        if said.verb == "instead-of" and said.head and again:
+            return None  # "large fries instead of the regular fries", "two teas instead of the tea"
         if said.head and any(self.held.has_fewer(line, said.mask) for line in named):
             return None  # "not these drinks in the feast: three colas and a water"
         if said.head is None and not said.ref and said.options:

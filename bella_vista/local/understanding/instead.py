@@ -72,6 +72,7 @@ def instead_of(out: Outcome, said: Said) -> None:
             out.writer.give_way(spoken, said.options)  # "gorgonzola on it, not the lemon one"
             return
     found = targets(out, said) if said.head is not None or said.ref else []
+    found = [item for item in found if item.line is not None] or found
     if found:
         old, fresh = found[-1], [item for item in out.items if item is not found[-1]]
         if said.partial:
