@@ -70,6 +70,7 @@ from bella_vista.local.understanding.states import (
     follows,
     follows_all,
     follows_option_of_another,
+    follows_same_of,
     subject_begins,
 )
 
@@ -156,10 +157,9 @@ class Doing:
         return bool(only and edge.entity.chosen & mask and edge.whole)
 
     def _begin(self, state: State, edge: Edge, place: int) -> float | None:
-        if follows(state, "of") or (edge.does in ("dish", "the") and follows_all(state)):
-            return (
-                None  # "two of those cookies", "both the pizzas": what follows is what they are of
-            )
+        whole = edge.does in ("dish", "the") and follows_all(state)
+        if follows(state, "of") or whole or follows_same_of(state):
+            return None  # "two of those cookies", "both the pizzas", "same again of the korma"
         began = state[FLAGS] & EARLIER
         cost = 0.0
         if self._open(state):

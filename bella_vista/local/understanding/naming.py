@@ -173,7 +173,7 @@ def _of_lines(out: Outcome, said: Said) -> bool:
     found = out.of_lines(said)
     if not found:
         return False
-    if said.more:
+    if said.more or said.copies:
         out.repeat(found[-1], said)
         return True
     count = said.number if said.partial else None

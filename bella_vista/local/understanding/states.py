@@ -127,6 +127,16 @@ def follows_all(state: State) -> bool:
     return steps is not None and steps[0].edge.does == "all"
 
 
+def follows_same_of(state: State) -> bool:
+    """Whether "same of" or "same of the" stands just before: "same again of the korma"."""
+    steps = state[STEPS]
+    if steps is not None and steps[0].edge.does == "the":
+        steps = steps[1]
+    if steps is None or steps[1] is None or steps[0].edge.words not in ("of", "on"):
+        return False
+    return steps[1][0].edge.does in ("same", "again")
+
+
 def subject_begins(state: State) -> bool:
     """Whether another sentence began after the last joint: "lose the fries, we are sharing the rings"."""
     steps = state[STEPS]
