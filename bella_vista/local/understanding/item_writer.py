@@ -260,6 +260,7 @@ class ItemWriter:
             and (alike or not one.startswith("no "))
             and not any(
                 self._matcher.is_called(fresh, new, one)
+                or self._matcher.is_called(fresh, one, new)  # "with one sugar", of one with two
                 or self._kitchen.excludes(fresh.name, new, one)
                 for new in fresh.changes
             )

@@ -62,6 +62,7 @@ def lattice(
     _taken_off(edges)
     _served_on(edges, tokens)
     _counted_by_group(edges, tokens)
+    _named_like_its_group(edges)
     add_parted_notes(edges, tokens)
     add_asides(edges, tokens)
     add_persons(edges, tokens)
@@ -183,6 +184,14 @@ def _counted_by_group(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
                     for one in edges_at(edges, measure.end + of)
                 ):
                     here.append(replace(number, end=measure.end + of))
+
+
+def _named_like_its_group(edges: list[list[Edge]]) -> None:
+    """Take "two sugars" for a choice that is counted, and not for its group that is called so too."""
+    counted = {one.end for here in edges for one in here if one.does == "number"}
+    for here in [here for first, here in enumerate(edges) if first in counted]:
+        told = {one.end for one in here if one.does == "option" and one.entity.tallied}
+        here[:] = [one for one in here if one.does != "group" or one.end not in told]
 
 
 def _with_all(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:

@@ -480,8 +480,11 @@ class Outcome:
 
     def give_place(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one; what was said of that stays as far as it can."""
+        told = len(fresh.changes)
         self.writer.keep_choices(item, fresh)
+        kept = len(fresh.changes) - told
         self.become(item, fresh)
+        item.yielding = kept
 
     def become(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one."""
