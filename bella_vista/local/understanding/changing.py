@@ -56,6 +56,10 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if swaps and said.options and (said.head is None or said.inside):
         _swap_option(out, said, become)
         return
+    new = out.items[-1] if out.items else None
+    if said.on and said.ref in ("rest", "other") and new is not None and new.splits:
+        out.split(new, become, None)  # "two wraps, one with ham and olives on the other"
+        return
     if said.on and said.head is None and not said.ref:
         if _on_the_described(out, said, become):
             return

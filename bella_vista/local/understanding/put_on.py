@@ -7,20 +7,22 @@ from bella_vista.local.understanding.said import Option, Said
 from bella_vista.local.understanding.states import Reading
 
 
-def put_on_next(reading: Reading, place: int, *, every: bool) -> set[int]:
+def put_on_next(reading: Reading, place: int, *, every: bool, beside: bool = False) -> set[int]:
     """Return the places of choices that are put on what is named next: "... and ham on the diavola".
 
     Args:
         reading: The reading.
         place: Where it is named.
         every: Whether all things are named.
+        beside: Whether "with" may put them there: "ham with the other".
     """
     told: set[int] = set()
     put: list[set[int]] = []
     denied = False
     steps = [one for one in reading.steps if one.first < place]
     begins = {act.first for act in reading.acts if act.does == "begin"}
-    while steps and (does := steps.pop().edge.does) != "on":
+    joints = ("on", "with") if beside else ("on",)
+    while steps and (does := steps.pop().edge.does) not in joints:
         if does in ("comma", "stop"):
             return set()  # "no pork for my wife, a galbi"
     for step, before in zip_longest(reversed(steps), reversed(steps[:-1])):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from bella_vista.local.english.talking import phrases_of, words_of
 from bella_vista.local.understanding.edges import Edge
-from bella_vista.local.understanding.grammar import ON
+from bella_vista.local.understanding.grammar import ON, WITH
 from bella_vista.local.understanding.index import Entity
 from bella_vista.local.understanding.put_on import halve, leave_off, pass_on, put_on, put_on_next
 from bella_vista.local.understanding.regrouping import regroup
@@ -155,9 +155,11 @@ class _Assembly:
         every = act.value in EVERY
         told = act.value == "one" and (now.ordinal is not None or now.partial)
         # "And put ham on the last one", "ham on one of the hot ones".
-        named = act.does == "head" or every or act.value == "of-them" or told
-        if named and now.joint == ON and not now.become:
-            pass_on(self.said, put_on_next(self._reading, act.first, every=every))
+        other = act.value == "other" and ahead in ("", "begin")  # "and ham on the other"
+        named = act.does == "head" or every or act.value == "of-them" or told or other
+        joins = (ON, WITH) if other else (ON,)
+        if named and now.joint in joins and not now.become:
+            pass_on(self.said, put_on_next(self._reading, act.first, every=every, beside=other))
         listed = act.does == "option" and to.ends == act.first - 1 and bool(to.options)
         all_over = not self._everywhere.isdisjoint((edge.end, edge.end + 1))  # "on the whole pizza"
         half = to.options[-1].half if listed and not all_over else ""

@@ -122,6 +122,9 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
             or others
         )
     if said.ref in ("rest", "other"):
+        source = outcome.spoken.source if outcome.spoken is not None else None
+        if source is not None and source in items:
+            return [source]  # "ham on one of the pizzas and olives on the other"
         return [item for item in items if item is not outcome.spoken]
     many = [item for item in items if (item.quantity or 1) > 1]
     if said.ref in ("of-them", "them"):
