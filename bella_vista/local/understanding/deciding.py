@@ -303,7 +303,7 @@ class Deciding:
         return chosen
 
     def _on_order(self, known: Sequence[Item], tokens: Sequence[Token]) -> dict[str, Entity]:
-        """Return the words of what is on the order that name nothing by themselves: "the cookie".
+        """Return the words of what is on the order that name nothing else as a whole: "the cookie".
 
         What begins one of these words means it as well: "the cap", of a cappuccino.
         """
@@ -317,11 +317,10 @@ class Deciding:
         named: dict[str, Entity] = {}
         for item in known:
             for word in stems(item.name or ""):
-                whole = (
-                    []
-                    if word in EMPTY or word.isdigit() or any(self.index.at((word,), 0))
-                    else [word]
+                other = any(
+                    one.whole or one.entity.kind != "option" for _, one in self.index.at((word,), 0)
                 )
+                whole = [] if word in EMPTY or word.isdigit() or other else [word]
                 for one in (*whole, *(short for short in begun if word.startswith(short))):
                     entity = named.setdefault(one, Entity("head", word, number=-2))
                     entity.mask |= self.index.bit(item.name or "")
