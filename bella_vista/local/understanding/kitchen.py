@@ -179,6 +179,17 @@ class Kitchen:
             for name in (choice.name, *choice.aliases)
         )
 
+    def lacks(self, name: str | None, changes: Sequence[str]) -> bool:
+        """Whether something more has to be chosen for a dish with some changes."""
+        dish = self.dish(name)
+        if dish is None:
+            return False
+        try:
+            self._menu.choose(dish, any_size(dish), changes)
+        except OrderError as error:
+            return isinstance(error, ChoiceMissing)
+        return False
+
     def excludes_in_a_list(self, name: str | None, one: str, other: str) -> bool:
         """Whether two choices behind a pause are of two things: each needs one, and few are had together."""
         dish = self.dish(name)

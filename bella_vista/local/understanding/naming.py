@@ -276,11 +276,18 @@ def _set_right(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
 
 
 def _told_of_one(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
-    """Whether a bare name with choices means the only thing so called: "naan extra crispy"."""
+    """Whether a bare name with choices means the only thing so called: "naan extra crispy".
+
+    Where choices were made of it, what is said has to be another one, and too little for a new thing.
+    """
     begins = said.number is None and not (said.article or said.verb or said.besides or said.size)
     told = said.described and not (said.parts or said.correct or said.instead or said.plural)
-    single = len(there) == 1 and there[0].quantity == 1 and not there[0].changes
-    return begins and told and single and not out.items and out.matcher.able(there[0], said)
+    single = len(there) == 1 and there[0].quantity == 1 and not out.items
+    if not (begins and told and single and out.matcher.able(there[0], said)):
+        return False
+    words = [one.words for one in said.options]
+    another = not said.named[0] and out.writer.clash(there[0], said)  # "also a steak, rare" is new
+    return not there[0].changes or (another and out.kitchen.lacks(there[0].name, words))
 
 
 def _outdone(out: Outcome, said: Said, there: Sequence[Item]) -> Item | None:
