@@ -76,7 +76,7 @@ from bella_vista.local.understanding.states import (
 
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _COUNTING, _NAMING = ("number", "dish"), ("number", "dish", "size")
-_WITHIN = (*CHANGING, "remove")
+_WITHIN = (*CHANGING, "remove", "instead-of")
 
 
 def _noting(does: str, *, words: bool = False) -> Callable[["Doing", State, Edge, int], float]:

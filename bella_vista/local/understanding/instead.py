@@ -71,6 +71,8 @@ def instead_of(out: Outcome, said: Said) -> None:
         if said.options and out.matcher.made_with([spoken], said.options):
             out.writer.give_way(spoken, said.options)  # "gorgonzola on it, not the lemon one"
             return
+    if said.within and _of_a_part(out, said):
+        return
     found = targets(out, said) if said.head is not None or said.ref else []
     found = [item for item in found if item.line is not None] or found
     if found:
@@ -87,10 +89,7 @@ def instead_of(out: Outcome, said: Said) -> None:
             out.gives_way, out.several_give_way = old, several
         return
     if said.head is not None and out.items:
-        new = out.items[-1]
-        become = Said(head=said.head, mask=out.matcher.mask(new), words=new.words)
-        if change_part(out, said, become, new):
-            out.items.remove(new)
+        if _of_a_part(out, said):
             return
         if not out.there:
             out.penalty += 1.0  # it was never ordered: nothing is to go
@@ -100,6 +99,18 @@ def instead_of(out: Outcome, said: Said) -> None:
     out.penalty += NOT_THERE
     if said.head is not None:
         out.not_found(said)
+
+
+def _of_a_part(out: Outcome, said: Said) -> bool:
+    """Put what was named last in the place of a part of a combo: "a sprite instead of the coke in it"."""
+    new = out.items[-1] if said.head is not None and out.items else None
+    if new is None:
+        return False
+    become = Said(head=said.head, mask=out.matcher.mask(new), words=new.words)
+    if not change_part(out, said, become, new):
+        return False
+    out.items.remove(new)
+    return True
 
 
 def _gone_from_a_piece(out: Outcome, said: Said) -> bool:

@@ -65,6 +65,7 @@ def point(words: Lattice, known: Sequence[Item], index: Index, kitchen: Kitchen)
         combos = [item for item in known if index.bit(item.name or "") & index.combos]
         if _put_on(words, first) or len(combos) > 1:
             words.edges[first].extend([*_combos_with(words, first, known, index)])
+            words.edges[first].extend(_combo_by_place(words, first, combos, index))
 
 
 def _prefer_ordered(words: Lattice, first: int, known: Sequence[Item], index: Index) -> None:
@@ -110,7 +111,15 @@ def _points(words: Lattice, place: int) -> bool:
 def _combos_with(words: Lattice, first: int, known: Sequence[Item], index: Index) -> Iterator[Edge]:
     """Find a combo that is told by what is in it: "in the slider one", "in the meal with the slider"."""
     tokens = words.tokens
+    parts = {one.name for item in known for one in item.parts}
+    whole = {
+        edge.end
+        for edge in words.edges[first]
+        if edge.does == "dish" and edge.whole and parts.intersection(index.names(edge.entity.mask))
+    }
     for called, part, end in (*_part_first(words, first), *_part_last(words, first)):
+        if called.does == "dish" and end in whole:
+            continue  # "the tofu musubi" is what a part is called
         meant = called.entity.mask if called.does == "dish" else index.combos
         having = [
             item
@@ -123,6 +132,28 @@ def _combos_with(words: Lattice, first: int, known: Sequence[Item], index: Index
             said = " ".join(token.word for token in tokens[first:end])
             lines = (having[0].line.id,)
             yield Edge("dish", end, _COST, entity, words=said, lines=lines)
+
+
+def _combo_by_place(
+    words: Lattice, first: int, combos: Sequence[Item], index: Index
+) -> Iterator[Edge]:
+    """Find a combo by its place, behind a part of it: "the coke in the first one"."""
+    at = ordinals().get(words.tokens[first].word, 0)
+    item = next(iter(combos[at - 1 if at > 0 else at :][:1]), None) if at else None
+    if item is None or item.line is None or not _put_on(words, first):
+        return
+    parts = sum({index.bit(one.name or "") for one in item.parts})
+    before = (edge for here in words.edges[max(0, first - 6) : first] for edge in here)
+    named = any(
+        edge.does == "dish" and edge.end == first - 2 and edge.entity.mask & parts
+        for edge in before
+    )
+    own = index.bit(item.name or "")
+    for called in _at(words, first + 1) if named else ():
+        if called.words == "one" or (called.does == "dish" and called.entity.mask & own):
+            said = " ".join(token.word for token in words.tokens[first : called.end])
+            entity = index.entity(own.bit_length())
+            yield Edge("dish", called.end, 0.0, entity, words=said, lines=(item.line.id,))
 
 
 def _part_first(words: Lattice, first: int) -> Iterator[tuple[Edge, Edge, int]]:
