@@ -173,6 +173,7 @@ def _share(out: Outcome, reading: Sequence[Said]) -> None:
         _comes_beside(out, before, said)
         _put_on_described(out, before, said)
         _put_back(before, said)
+        _comes_with_all(out, before, said)
         if not before.on or before.become is None:
             continue
         if said.verb == "remove" and _lacks(out, said, before.become):
@@ -239,6 +240,14 @@ def _put_back(before: Said, said: Said) -> None:
     if said.head is not None and not (said.described or said.become):
         said.on, said.become = True, Said(place=said.place, options=before.options)
         before.options, before.told = [], []
+
+
+def _comes_with_all(out: Outcome, before: Said, said: Said) -> None:
+    """Name a dish for all combos that wait: "a cola for both"."""
+    points = said.ref == "all" and said.joint == ON and before.head is not None
+    if points and not (said.described or said.become or said.verb or said.head or said.number):
+        if len(out.waiting) > 1 and all(out.kitchen.combo(one.name) for one in out.waiting):
+            before.both, said.ref = True, ""
 
 
 def _one_more_becomes(out: Outcome, before: Said, said: Said) -> None:

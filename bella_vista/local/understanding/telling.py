@@ -53,7 +53,7 @@ def in_turn(
         tokens: What was said.
         names: The menu's names.
         kitchen: What the menu makes of words.
-        waiting: The combo that waits for its parts, and how many of it.
+        waiting: The combo or dish that waits for what it comes with, and how many of it.
 
     Returns:
         The words with each combo named where it is told, and how many of those that wait are told;
@@ -64,6 +64,8 @@ def in_turn(
         return told, 0
     if waiting is not None and (after := telling.waited(*waiting)) is not None:
         return after
+    if waiting is not None and (again := telling.called(*waiting)) is not None:
+        return again, waiting[1]
     return telling.one_more(), 0
 
 
@@ -76,6 +78,7 @@ class _Telling:
         self._names = names
         self._kitchen = kitchen
         self._turns = [*self._found()]
+        self._unpaused = [*self._found(unpaused=True)]
 
     def announced(self) -> list[Token] | None:
         """Write out combos that are ordered as so many, before it is said what is in each."""
@@ -97,7 +100,8 @@ class _Telling:
         """Return those that are told of several: as many as are ordered, or fewer that are counted off."""
         turns = [turn for turn in self._turns if turn.first >= combo.last]
         counted_off = [turn for turn in turns if turn.kind != "person"]
-        for told in (counted_off, turns) if combo.number >= _LEAST else ():
+        unpaused = [t for t in self._unpaused if t.first >= combo.last and t.kind != "person"]
+        for told in (counted_off, turns, unpaused) if combo.number >= _LEAST else ():
             if len(told) == combo.number:
                 return told
         ends = [*(turn.first for turn in counted_off[1:]), len(self._tokens)]
@@ -110,9 +114,24 @@ class _Telling:
     def waited(self, name: str, number: int) -> tuple[list[Token], int] | None:
         """Write out those that were ordered before and wait, as many as are told."""
         turns = [turn for turn in self._turns if turn.kind == "nth"]
-        if not turns or not _LEAST <= number >= len(turns):
+        if not turns or not _LEAST <= number >= len(turns) or self._kitchen.combo(name) is None:
             return None
         return self._tokens[: turns[0].first] + self._written(name, turns), len(turns)
+
+    def called(self, name: str, number: int) -> list[Token] | None:
+        """Write what waits before the words that tell each of it: "one with beef, the other with pork"."""
+        turns = [turn for turn in self._turns if turn.kind != "person"]
+        if number < _LEAST or not self._unpaused:
+            return None
+        at = self._tokens[0]
+        ordered = [
+            replace(one, start=at.start, end=at.start) for one in tokenize(f"{number} {name} ,")
+        ]
+        again = _Telling([*ordered, *self._tokens], self._names, self._kitchen)
+        if self._kitchen.combo(name) is not None:
+            return again.announced()
+        told = len(turns) == number and not any(self._named(0, turns[0].first))
+        return again._tokens if told else None
 
     def one_more(self) -> list[Token]:
         """Name a combo again that is only called "one": "a meal with ..., and one for me with ..."."""
@@ -135,10 +154,13 @@ class _Telling:
                 self._tokens = [*self._tokens[: turn.first], *said, *self._tokens[ends:]]
         return self._tokens
 
-    def _found(self) -> Iterator[_Turn]:
+    def _found(self, *, unpaused: bool = False) -> Iterator[_Turn]:
+        """Yield those that are told, each behind a pause or "and"; or also where "one with" goes on."""
         for found in self._words.find_all(pattern("tells one of several")):
             apart = self._tokens[max(found.first - 1, 0) : found.first + 1]
-            if found.first and not any(one.stop or one.word == "and" for one in apart):
+            after = self._tokens[found.last : found.last + 1] if unpaused else ()
+            goes_on = any(one.word == "with" for one in after)
+            if found.first and not (goes_on or any(one.stop or one.word == "and" for one in apart)):
                 continue
             kinds = [kind for kind in ("one", "nth") if found.match[kind] is not None]
             yield _Turn(found.first, found.last, kinds[0] if kinds else "person")
@@ -218,7 +240,7 @@ class _Telling:
         """Write out all that are told; what is said of each one may stand ahead of them or behind."""
         ends = [*(turn.first for turn in turns[1:]), len(self._tokens)]
         behind: Sequence[Token] = ()
-        if len(turns) > 1 and not ahead:
+        if len(turns) > 1:
             ends[-1], what = self._of_each(turns[-1].begins, len(self._tokens))
             behind = self._tokens[slice(*what)]
         written: list[Token] = []

@@ -23,6 +23,10 @@ def names_one(outcome: Outcome, said: Said) -> bool:
         if combo is not None and _becomes_part(outcome, item, combo, said):
             outcome.settle(item)
             outcome.waiting.insert(0, outcome.waiting.pop(outcome.waiting.index(item)))
+            for other in outcome.waiting[1:] if said.both else ():
+                of_other = outcome.kitchen.combo(other.name)
+                if of_other is not None and _becomes_part(outcome, other, of_other, said):
+                    outcome.settle(other)  # "a cola for both"
             return True
         if len(item.names) == 1:
             if outcome.kitchen.fills(item, said.words):
