@@ -102,7 +102,8 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.penalty += NO_EFFECT
         return
     if not found:
-        if said.head is None or not change_part(out, said, become):
+        bare = said.head is None or (become is said and not said.described)
+        if bare or not change_part(out, said, become):
             _nothing_to_change(out, said, become)
         return
     if said.twice and len(found) == 1:

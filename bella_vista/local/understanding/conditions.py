@@ -51,6 +51,8 @@ def _becoming(doing: Doing, state: State, edge: Edge) -> bool:
     """Whether a thing was named that is to change, so that what follows is what it becomes."""
     if state[VERB] == "instead-of" or (state[OP] == "instead-of" and state[FLAGS] & EARLIER):
         return False
+    if state[JOINT] == AFTER_VERB and edge.does == "dish" and state[SAID]:
+        return False  # "make the chicken medium and can we do rice"
     if state[OP] == "instead-of" and edge.does == "size" and follows(state, "them"):
         return False  # "instead of the two cans"
     if state[OP] == "swap" and edge.does == "option" and _goes_on_after_swap(state):

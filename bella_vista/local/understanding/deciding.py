@@ -330,16 +330,30 @@ class Deciding:
         """Return the words of dishes that were offered: each means one of them now."""
         offered: dict[str, Entity] = {}
         for item in waiting:
-            if len(item.names) < 2:
-                continue
-            for name in item.names:
-                thing = self._kitchen.dish(name) or self._kitchen.combo(name)
-                for said in (name, *(thing.aliases if thing else ())):
-                    for word in stems(said):
-                        if word not in EMPTY:
+            several = len(item.names) > 1
+            things = [
+                (name, [stems(said) for said in (name, *(thing.aliases if thing else ()))])
+                for name in (item.names if several else self._open(item))
+                for thing in [self._kitchen.dish(name) or self._kitchen.combo(name)]
+            ]
+            whole = {said[0] for _, called in things for said in called if len(said) == 1}
+            for name, called in things:
+                for said in called:
+                    for word in said:
+                        if word not in EMPTY and (several or word not in whole):
                             entity = offered.setdefault(word, Entity("head", word, number=-2))
                             entity.mask |= self.index.bit(name)
-        return offered
+        return {
+            word: one if one.mask & (one.mask - 1) else self.index.entity(one.mask.bit_length())
+            for word, one in offered.items()
+        }
+
+    def _open(self, item: Item) -> Sequence[str]:
+        """Return the dishes of which a combo that waits is to have some."""
+        combo = self._kitchen.combo(item.name)
+        taken = [part.name or "" for part in item.parts]
+        still = self._kitchen.open_part(combo, taken) if combo is not None else None
+        return [*taken, *(still[1] if still is not None else ())]
 
     def _weigh(
         self,
