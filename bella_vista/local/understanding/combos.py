@@ -239,15 +239,16 @@ def _take_in(outcome: Outcome, item: Item, combo: Combo) -> None:
         if outcome.kitchen.open_part(combo, taken) is None and not fixed:
             continue
         _in_pieces(outcome, other)
-        count = other.quantity or 1
-        if other.name and not other.splits:
-            names = [other.name] * count
-            if all(
-                outcome.kitchen.room_for(combo, [*taken, *names[:n]], other.name)
-                for n in range(count)
-            ):
+        many = other.quantity or 1
+        # As many as there are combos is one for each, where not all of them go into one.
+        for count in (many, 1) if many == item.quantity else (many,):
+            names = [other.name or ""] * count
+            room = outcome.kitchen.room_for
+            fits = (room(combo, [*taken, *names[:n]], names[0]) for n in range(count))
+            if other.name and not other.splits and all(fits):
                 item.parts.extend(other.copy(1) for _ in names)
                 outcome.items.remove(other)
+                break
 
 
 def _fill_up(outcome: Outcome, item: Item, combo: Combo) -> None:
