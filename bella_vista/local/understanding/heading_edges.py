@@ -11,13 +11,25 @@ from bella_vista.local.understanding.tokens import Token
 
 def add_headings(edges: list[list[Edge]], tokens: Sequence[Token], index: Index) -> None:
     """Let what stands before a colon only announce what follows: "coffee: two lattes and a mocha"."""
-    for at, token in enumerate(tokens[:-1]):
+    for colon, token in enumerate(tokens[:-1]):
         if token.word != ":":
             continue
-        for first in range(max(0, at - 3), at):
-            named = [edge for edge in edges[first] if edge.does == "dish" and edge.end == at]
+        ends = {colon}
+        counted = any(edge.does == "number" for edge in edges[colon + 1])
+        for at in reversed(range(colon)):  # "coffees for the office please: two lattes"
+            if any(edge.does == "filler" and edge.end in ends for edge in edges[at]):
+                ends.add(at)
+        for first in range(colon):
+            begins = not first or tokens[first - 1].stop
+            named = [
+                edge
+                for edge in edges[first]
+                if edge.does == "dish" and edge.end in ends
+                if (begins and counted and edge.plural)
+                or (edge.end == colon and first >= colon - _LONGEST)
+            ]
             if named and not any(edge.entity.mask & index.combos for edge in named):
-                edges[first].append(Edge("filler", at, 0.0, words="heading"))
+                edges[first].append(Edge("filler", named[0].end, 0.0, words="heading"))
                 break
     for first in range(len(tokens)):
         _heading(edges, tokens, first)
@@ -62,5 +74,7 @@ def _hesitates(tokens: Sequence[Token], at: int) -> bool:
     return tokens[at].word in words_of("hesitations")
 
 
+_LONGEST = 3
+"""So many words a name has at most that only announces others."""
 _KINDS = 3
 """Of so many dishes at least what announces others is a kind of dish."""
