@@ -226,6 +226,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "single": lambda _, s, e: (
         (s[NUM] <= 1 or e.words == "ones")
         and not (s[NUM] == 1 and (s[SAID] or s[JOINT] == AND) and e.words != "ones")
+        and s[JOINT] != WITH  # "large, with one sugar"
         and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
     ),
     "told": lambda _, s, e: _anything(s) and not _points_anew(s),
