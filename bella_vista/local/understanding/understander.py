@@ -780,9 +780,9 @@ class _Hearing:
         waiting: tuple[str, int] | None = None
         if item is not None and item.name and item.quantity:
             parts = [(one.name, *filter(None, (one.size, *one.changes))) for one in item.parts]
-            told = item.size or item.changes or item.splits or item.parts
-            dish = house.kitchen.dish(item.name) is not None and not told
-            if dish or house.kitchen.only_fixed(item.name, parts):
+            described = item.size or item.changes or item.splits or item.parts
+            bare = house.kitchen.dish(item.name) is not None and not described
+            if bare or house.kitchen.only_fixed(item.name, parts):
                 waiting = item.name, item.quantity
         self._left, told = in_turn(self._left, house.names, house.kitchen, waiting)
         if pending is None or item is None or not told:
