@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from textwrap import shorten
 from typing import Any, TypeVar
 
@@ -335,7 +336,7 @@ class Dialogue:
         address = str(begun.fields["address"])
         found = said.find(pattern("postcode is"))
         rest = said.typed(found.last if found is not None and not found.first else 0)
-        if " ".join(address.split()[:2]).casefold() in rest.casefold():
+        if any(" ".join(two).casefold() in rest.casefold() for two in pairwise(address.split())):
             return None  # the whole of it is said again
         understood = self._understood_as(f"{address}, {rest}", pending, scene, asked, now)
         wish = next((one for one in understood.commands if one.op == "set_fulfilment"), None)
@@ -748,18 +749,29 @@ def _tips_as_reckoned(understood: Understanding, before: Understanding) -> Under
 def _with_unit(address: str, said: Said) -> tuple[str, Said]:
     """Put another flat in the place of the one in an address: "flat 5, not flat 3"; returns what else was said."""
     before = Said.read(address)
-    known, other = (
-        before.find(pattern("unit of an address")),
-        said.find(pattern("unit of an address")),
-    )
-    if known is None or other is None or other.first:
+    known, other = _unit(before), _unit(said)
+    if known is None or other is None or other[0]:
         return address, said
-    whole = (before.typed(0, known.first), said.typed(0, other.last), before.typed(known.last))
-    rest = said.part(other.last, len(said))
+    whole = (before.typed(0, known[0]), said.typed(0, other[1]), before.typed(known[1]))
+    rest = said.part(other[1], len(said))
     wrong = rest.find(pattern("not that number"))
     if wrong is not None and not wrong.first:
         rest = rest.part(wrong.last, len(rest))
     return " ".join(filter(None, whole)), rest.trimmed(frozenset())
+
+
+def _unit(said: Said) -> tuple[int, int] | None:
+    """Return where a flat begins and ends, with what is written together with its number: "flat 4b"."""
+    found = said.find(pattern("unit of an address"))
+    if found is None:
+        return None
+    last = found.last
+    tokens = said.tokens
+    while (
+        last < len(tokens) and tokens[last].start == tokens[last - 1].end and not tokens[last].stop
+    ):
+        last += 1
+    return found.first, last
 
 
 def _whole_number(text: str, before: Words | None, pending: Question | None) -> str:

@@ -199,7 +199,7 @@ class Understander:
             one.op == "add_item" and name.startswith(one.fields["name"]) for one in whole.commands
         )
         told = sum(int(one.fields["quantity"]) for one in whole.commands) if same else 0
-        alone = len(whole.commands) == 1 and whole.commands[0].fields["name"] == name
+        alone = len(whole.commands) == 1 and whole.commands[0].fields.get("name") == name
         if told != count or alone or whole.question or whole.not_understood:
             return None
         return replace(whole, text=words.line, settled=True)
