@@ -100,13 +100,16 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     next_one = following[0] if following else Said()
     apart = next_one.ref in _THESE or (next_one.ref == "one" and next_one.article)
     told = said.described or (apart and next_one.described and not next_one.head)
-    ordered_now = out.matcher.named(said.mask, out.items)
     if there and (said.copies or (said.more and not told and not said.parts)):
         if len({item.names for item in there}) > 1 and not said.copies:
             out.add(out.make(_of_those(out, said, there)))  # which of them is asked
         else:
             out.repeat(there[-1], said)
-    elif there and said.more and not (said.parts or said.size or ordered_now):
+    elif (
+        (there and said.more)
+        and not (said.parts or said.size)
+        and not out.matcher.named(said.mask, out.items)
+    ):
         _another(out, said, there)
     elif there and not said.more and said.verb != "add" and _set_right(out, said, there):
         pass
