@@ -144,10 +144,12 @@ class Restaurant:
                 held.execute("ROLLBACK")
 
     def spoil(self) -> None:
-        """Put something in the database's place that is none."""
-        for file in self.folder.glob("orders.db*"):
+        """Put something in the database's place that is none, at once: nothing can be created in between."""
+        none = self.folder / "none"
+        none.write_bytes(b"this is no database" * 1000)
+        none.replace(self.folder / "orders.db")
+        for file in self.folder.glob("orders.db-*"):
             file.unlink()
-        (self.folder / "orders.db").write_bytes(b"this is no database" * 1000)
 
     @asynccontextmanager
     async def frozen(self, job: "Job") -> AsyncIterator[None]:
