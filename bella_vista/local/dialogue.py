@@ -752,12 +752,13 @@ def _with_unit(address: str, said: Said) -> tuple[str, Said]:
     known, other = _unit(before), _unit(said)
     if known is None or other is None or other[0]:
         return address, said
-    whole = (before.typed(0, known[0]), said.typed(0, other[1]), before.typed(known[1]))
+    begins, ends = before.tokens[known[0]].start, before.tokens[known[1] - 1].end
+    whole = address[:begins] + said.typed(0, other[1]) + address[ends:]
     rest = said.part(other[1], len(said))
     wrong = rest.find(pattern("not that number"))
     if wrong is not None and not wrong.first:
         rest = rest.part(wrong.last, len(rest))
-    return " ".join(filter(None, whole)), rest.trimmed(frozenset())
+    return whole, rest.trimmed(frozenset())
 
 
 def _unit(said: Said) -> tuple[int, int] | None:
