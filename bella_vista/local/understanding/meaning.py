@@ -35,7 +35,7 @@ class Asked:
             it is, the ``fee``, ``minimum``, ``area`` or ``wait`` of a service, or the ``number`` of the
             order; of the whole menu, whether dishes ``with`` or ``without`` something are asked for.
         groups: The groups whose choices are asked for.
-        dish: The dish that is named where the subject is a fact.
+        dish: The dish that is named where the subject is a fact or a group.
     """
 
     kind: str

@@ -94,7 +94,8 @@ class Offers:
         if not of_it and any_choices:
             of_it = [group.name for group in groups if not group.least]
         if of_it and (groups or not named):
-            return Asked("menu", subject=found["group"], groups=tuple(of_it))
+            dish = named[0] if named else None
+            return Asked("menu", subject=found["group"], groups=tuple(of_it), dish=dish)
         known = any_choices or any(heading in stems(one.name) for one in all_groups)
         return Asked("contents", subject=named[0]) if known and named else None
 
