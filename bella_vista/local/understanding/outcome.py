@@ -291,11 +291,13 @@ class Outcome:
         if self._plain_one(item, said):
             fresh.changes, fresh.yielding = [], 0
             said = replace(said, options=[], size=None)
-        elif self._told_apart(item, said):
+        elif self._told_in_full(item, said):
+            lacks = self.kitchen.lacks(item.name, [option.words for option in said.options])
             fresh.changes = [
                 one
                 for one in fresh.changes
-                if self.kitchen.must_choose(item.name, one)
+                if lacks
+                and self.kitchen.must_choose(item.name, one)
                 and not any(
                     self.kitchen.same_group(item.name or "", one, option.words)
                     for option in said.options
@@ -311,7 +313,7 @@ class Outcome:
         self.give(fresh, replace(said, replaced=gone))
         self.add(fresh)
 
-    def _told_apart(self, item: Item, said: Said) -> bool:
+    def _told_in_full(self, item: Item, said: Said) -> bool:
         """Whether one more is told in full: "a burger without onions and another with cheese" has onions."""
         begins = " ".join(self._words[said.place :])
         return item.line is None and pattern("told in full").match(begins) is not None
