@@ -73,6 +73,12 @@ GROUP = 64
 GROUP_S = 0.02
 """How long queued rows are collected into one transaction before it begins, in seconds."""
 
+SLOW_S = 0.1
+"""A transaction that took this long, in seconds, makes the next one wait ``GROUP_S`` for rows not queued yet.
+
+The states it served queue their next rows a moment after the next transaction would have begun. Without that
+wait, they and all others would take turns, and each row would cost two transactions."""
+
 _OVERLOADED = "the database has more to do than it can in time"
 _SAMPLES = 8
 """How many durations are kept; the shortest counts, since a lock or opening the database says nothing of the rest."""
@@ -252,18 +258,15 @@ class DatabaseThread(Generic[D]):
         return None
 
     def _batch_with(self, first: "_Request") -> "list[_Request]":
-        """Take queued rows that can be written together with the first request, without waiting."""
+        """Take queued rows that can be written together with the first request; wait only where the disk is slow."""
         joining: list[_Request] = []
         if first.row is None or first.alone:
             return joining
         size = first.row.size
-        until: float | None = None
-        while (following := self._peek()) is not None:
-            now = time.monotonic()
-            until = until or now + GROUP_S
-            if now >= until:
-                break
-            if following.row is None or following.alone:
+        until = time.monotonic() + GROUP_S
+        waits = self._queue_time.last_group_s >= SLOW_S
+        while size < GROUP and (following := self._peek(until if waits else 0.0)) is not None:
+            if time.monotonic() >= until or following.row is None or following.alone:
                 break
             size += following.row.size
             if size > GROUP:
@@ -272,11 +275,13 @@ class DatabaseThread(Generic[D]):
             self._next.popleft()
         return joining
 
-    def _peek(self) -> "_Request | None":
+    def _peek(self, until: float) -> "_Request | None":
+        """Return the next request and leave it queued; wait for one until then, on the monotonic clock."""
         if not self._next:
-            if self._requests.empty():  # only this thread takes requests out
+            try:
+                self._next.append(self._requests.get(timeout=max(0.0, until - time.monotonic())))
+            except queue.Empty:
                 return None
-            self._next.append(self._requests.get_nowait())
         return self._next[0]
 
     def _execute(self, requests: "list[_Request]") -> "list[_Result]":
@@ -477,6 +482,11 @@ class _QueueTimeEstimate:
     def record(self, request: _Request, seconds: float) -> None:
         """Record how long a request took, or the batch it was the first of."""
         (self._other_s if request.row is None else self._group_s).append(seconds)
+
+    @property
+    def last_group_s(self) -> float:
+        """How long the last batch took, in seconds."""
+        return self._group_s[-1]
 
     def wait_s(self) -> float:
         """Return the least time a new request will wait, judging by recent durations."""

@@ -414,3 +414,34 @@ async def test_a_database_that_cannot_be_opened_is_told_to_each(clock: Clock) ->
     await asks.close()
 
     assert [str(one) for one in outcomes] == ["The database cannot be used: no."] * 2
+
+
+class TestStatesThatWriteOneRowAfterAnother:
+    """Each state queues its next row when its last one is stored."""
+
+    async def test_they_share_each_transaction_of_a_slow_disk(
+        self,
+        asks: DatabaseThread[Slow],
+        database: Slow,
+        clock: Clock,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(thread, "GROUP", 3)
+        monkeypatch.setattr(thread, "GROUP_S", 30.0)
+
+        async def writes(name: str) -> None:
+            while True:
+                await asks.write(row(name))
+
+        writers = [asyncio.create_task(writes("a"))]
+        await begins(database)
+        writers += [asyncio.create_task(writes(name)) for name in "bc"]
+        for _ in range(4):
+            await asyncio.sleep(0)
+            clock.now += 0.5
+            database.goes_on.release()
+            await begins(database)
+        for writer in writers:
+            writer.cancel()
+
+        assert [sorted(group) for group in database.written] == [["a"], *[["a", "b", "c"]] * 3]
