@@ -66,8 +66,12 @@ def _regex(name: str) -> str:
 
 
 def _expanded(text: str) -> str:
-    """Write out the blocks named in braces; a bare parenthesis is no group of its own."""
-    plain = re.sub(r"\((?!\?)", "(?:", text)
+    """Write out the blocks named in braces; a bare parenthesis is no group of its own.
+
+    What follows anything at the start of an alternative begins a word: ".*live" is not in "olive".
+    """
+    plain = re.sub(r"(^|\|)\.\*(?=[\w({])", r"\1.*(?<!\\S)", text)
+    plain = re.sub(r"\((?!\?)", "(?:", plain)
     return re.sub(r"\{([a-z ]+)\}", lambda named: f"(?:{_regex(named[1])})", plain)
 
 
