@@ -7,7 +7,7 @@ from itertools import chain
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
-from bella_vista.local.english import numbers, vocabulary
+from bella_vista.local.english import numbers, spelling, vocabulary
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.tokens import Token, Words
@@ -340,6 +340,12 @@ class Names:
         """Put the menu's spelling in the place of slips of the pen."""
         words = self._without_address(words)
         for index, token in reversed(list(enumerate(words.tokens))):
+            typed = fold(words.line[token.start : token.end])
+            if spelling.SPELLED.get(typed) == token.word and stem(typed) in self._vocabulary:
+                after = next(iter(words.tokens[index + 1 : index + 2]), None)
+                if after is None or after.stop or after.word in small_words():  # no "wit whiz"
+                    words = words.corrected(index, typed)  # "whiz wit", where the menu says so
+                continue
             if token.stop or len(token.word) < 4 or not token.word.isalpha():
                 continue
             rest = token.word.removeprefix("no")
