@@ -139,6 +139,15 @@ def postcode_in(address: str, postcodes: Sequence[str]) -> tuple[str | None, boo
     return found, found is not None or (letters and any(map(_MIXED.fullmatch, words)))
 
 
+def is_postcode(address: str, code: str) -> bool:
+    """Whether an address is no more than a postcode, however it is written.
+
+    >>> is_postcode("ls1 4hr", "LS1 4HR"), is_postcode("9 Park Row, LS1 4HR", "LS1 4HR")
+    (True, False)
+    """
+    return _plain(address.upper()) == _plain(code.upper())
+
+
 def _plain(code: str) -> str:
     return "".join(re.findall(r"[A-Z0-9]+", code.upper()))
 

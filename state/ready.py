@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from state.contact import postcode_in, with_written_postcode
+from state.contact import is_postcode, postcode_in, with_written_postcode
 from state.context import OrderContext
 from state.errors import Missing, NotPossible, NotValid
 from state.hours import earliest, in_time, lead_time
@@ -202,6 +202,12 @@ def _address(address: str | None, restaurant: Restaurant) -> str | None:
     address = with_written_postcode(address, postcodes)
     found, has_postcode = postcode_in(address, postcodes)
     if found is not None:
+        if is_postcode(address, found):
+            raise Missing(
+                "This is a postcode alone: ask for street and number, then give the whole address.",
+                needs=["address"],
+                address=address,
+            )
         return address
     possible: list[JsonValue] = [*postcodes]
     if not has_postcode:

@@ -179,6 +179,14 @@ def test_an_address_without_its_postcode_is_asked_for_again() -> None:
     assert refused.value.facts["address"] == "5 Bleecker St"
 
 
+@pytest.mark.parametrize("address", ["10012", " 10012. ", "one double oh one two"])
+def test_a_postcode_alone_is_no_address(address: str) -> None:
+    with pytest.raises(Missing) as refused:
+        arranged(kind="delivery", address=address)
+
+    assert refused.value.facts["needs"] == ["address"]
+
+
 def test_without_listed_postcodes_delivery_is_unlimited() -> None:
     bistro = Bistro(card(CARD.replace(', postcodes: ["10012", "10014"]', "")))
 

@@ -200,4 +200,4 @@ def _filled(words: Words, found: Found, usual: Sequence[str]) -> Iterator[Token]
             yield from words.tokens[first:last]
             at = words.tokens[last - 1].end if last > first else at
         else:
-            yield Token(word, stem(word), at, at, stop=word in {",", "."}, raw=word)
+            yield Token(word, stem(word), at, at, stop=word in {",", ".", "?"}, raw=word)
