@@ -18,7 +18,14 @@ from bella_vista.local.refusals import Refusals
 from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.local.topics import EXPECTS, Topic, topic
-from bella_vista.local.understanding.meaning import Asked, Draft, OrderSeen, Question, Understanding
+from bella_vista.local.understanding.meaning import (
+    NOBODY,
+    Asked,
+    Draft,
+    OrderSeen,
+    Question,
+    Understanding,
+)
 from bella_vista.local.understanding.tokens import Words as Said
 from bella_vista.local.understanding.tokens import number_at
 from bella_vista.local.understanding.understander import Understander
@@ -114,7 +121,9 @@ class Dialogue:
         self._reports = Reports(self._answers, Refusals(menu, self._here))
         self._understood: OrderedDict[str, Understanding] = OrderedDict()
         self._orders: OrderedDict[str, OrderSeen] = OrderedDict()
-        self._named: OrderedDict[str, str] = OrderedDict()
+        self._shares: OrderedDict[str, Sequence[tuple[frozenset[str], frozenset[str]]]] = (
+            OrderedDict()
+        )
         self._open: OrderedDict[_Key, Question] = OrderedDict()
         self._asked: OrderedDict[str, tuple[str, Topic]] = OrderedDict()
         self._passed: OrderedDict[str, _Passed] = OrderedDict()
@@ -582,23 +591,34 @@ class Dialogue:
         earlier = self._orders.get(before.id) if before is not None else None
         changed = earlier is not None and earlier.items != order.items
         persons = self._persons(scene, order)
-        items = tuple(replace(one, person=persons.get(one.id, "")) for one in order.items)
+        items = tuple(replace(one, person=persons.get(one.id, NOBODY)) for one in order.items)
         earlier = replace(earlier, before=None) if changed and earlier else None
         return replace(order, items=items, before=earlier)
 
-    def _persons(self, scene: Scene, order: OrderSeen) -> Mapping[str, str]:
-        """Return for whom each line is, where one message ordered only that line and named one person."""
+    def _persons(self, scene: Scene, order: OrderSeen) -> Mapping[str, frozenset[str]]:
+        """Return for whom each line is: of the dishes that a message named for somebody, the first line that came."""
         said = [one for one in scene.dialogue if one.by_guest and one.id in self._orders]
-        persons: dict[str, str] = {}
-        for at, words in enumerate(said):
-            following = said[at + 1 : at + 2]
-            after = self._orders[following[0].id] if following else order
-            old = {line.id for line in self._orders[words.id].items}
-            new = [line.id for line in after.items if line.id not in old]
-            if len(new) == 1 and words.id not in self._named:
-                _keep(self._named, words.id, self._understander.person_in(words.text))
-            if len(new) == 1:
-                persons[new[0]] = self._named.get(words.id, "")
+        persons: dict[str, frozenset[str]] = {}
+        wanted: list[tuple[frozenset[str], set[str]]] = []
+        for words, following in zip(said, [*said[1:], None], strict=True):
+            if words.id not in self._shares:
+                _keep(self._shares, words.id, self._understander.shares(words.text))
+            shares = [(person, set(dishes)) for person, dishes in self._shares[words.id]]
+            wanted += shares
+            after = self._orders[following.id] if following is not None else order
+            before = {line.id: line.quantity for line in self._orders[words.id].items}
+            new = [line for line in after.items if line.id not in before]
+            if len(new) == len(shares) == 1:  # "the same for my sister"
+                shares[0][1].add(new[0].name)
+            for line in after.items:
+                if line.id in before:
+                    if line.quantity > before[line.id]:
+                        persons.pop(line.id, None)  # it may be for two people now
+                    continue
+                theirs = [(person, dishes) for person, dishes in wanted if line.name in dishes]
+                if theirs and (line.quantity == 1 or len(theirs) == 1):
+                    persons[line.id] = theirs[0][0]
+                    theirs[0][1].discard(line.name)
         return persons
 
     def _remember_question(self, scene: Scene, guest: Words, heard: Understanding) -> None:

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 from bella_vista.local.english import vocabulary
 from bella_vista.local.english.talking import pattern, said_words, words_of
 from bella_vista.local.understanding.heard import Heard
-from bella_vista.local.understanding.meaning import Draft
+from bella_vista.local.understanding.meaning import Draft, OrderSeen
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.tokens import Found, Words, number_at
@@ -259,28 +259,38 @@ class Guests:
             for token in run
         )
 
-    def others(self, words: Words, *, ordered: bool) -> Words:
+    def others(self, words: Words, order: OrderSeen) -> Words:
         """Pass over the names of those who get a dish: "Priya wants a latte, and for Tom the same".
 
         Args:
             words: A clause.
-            ordered: Whether something is on the order: then "and a cola for Tom" names another guest.
+            order: The order. If something is on it, "and a cola for Tom" names another guest; the names of
+                those who have a line point at it and stay.
         """
+        known = frozenset(one for line in order.items for one in line.person)
         tokens, left = words.tokens, [*words.tokens]
         for found in words.find_all(pattern("somebody gets")):
             at = found.first - 1
             alone = at < 1 or tokens[at - 1].word not in ("my", "the", "a", "an")
-            if at >= 0 and alone and self._is_strange(words, at):
+            strange = at >= 0 and tokens[at].word not in known and self._is_strange(words, at)
+            if alone and strange:
                 said = len((found.match["said"] or "").split())
                 left = [one for one in left if one not in tokens[at : at + 1 + said]]
         for at in range(1, len(tokens)):
             if tokens[at - 1].word != "for" or not self._is_strange(words, at):
                 continue
+            if tokens[at].word in known:
+                continue
             if words.part(0, at).said.endswith(_ORDERING_FOR):
                 continue
             alike = at > 1 and tokens[at - 2].word in words_of("alike")
             swaps = words.part(0, at).find(pattern("verb swap")) is not None
-            last = ordered and self._ends(words, at + 1) and self._names_food(words) and not swaps
+            last = (
+                bool(order.items)
+                and self._ends(words, at + 1)
+                and self._names_food(words)
+                and not swaps
+            )
             if alike or last or self._gets(words, at + 1):
                 left = [one for one in left if one not in tokens[at - 1 : at + 1]]
         return Words(words.line, tuple(left))

@@ -77,11 +77,14 @@ class Question:
         return tuple(str(one) for one in self.facts.get("possible") or self.facts.get("near") or ())
 
 
+NOBODY: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class LineSeen:
     """A line of the order, as its digest shows it, and the person for whom it was ordered.
 
-    ``person`` is a key as ``persons.person_in`` returns it, or empty where the person is not known.
+    ``person`` has the words that point at them, as in ``persons.Share``; none where they are not known.
     """
 
     id: str
@@ -90,7 +93,7 @@ class LineSeen:
     size: str | None = None
     modifications: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
-    person: str = field(default="", compare=False)
+    person: frozenset[str] = field(default=NOBODY, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -601,11 +601,9 @@ class Outcome:
 
 
 def _placeless(said: Said) -> Said:
-    """Forget at which places of the line unknown words stand: the answer is another line."""
-    become = said.become
-    if become is not None:
-        become = replace(become, unknown=[])
-    return replace(said, unknown=[], become=become)
+    """Forget the places of words: the answer is another line."""
+    become = _placeless(said.become) if said.become is not None else None
+    return replace(said, place=0, named=(0, 0), told=[], unknown=[], become=become)
 
 
 def _shown(item: Item) -> str:

@@ -1,36 +1,110 @@
 """Persons for whom a guest orders: found where a line is ordered, and pointed by later: "hers large as well"."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from bella_vista.local.english import vocabulary
-from bella_vista.local.english.talking import pattern, words_of
+from bella_vista.local.english.talking import pattern, phrases_of, words_of
 from bella_vista.local.understanding.edges import Edge, Lattice
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.meaning import NOBODY
 from bella_vista.local.understanding.names import Names
-from bella_vista.local.understanding.tokens import Token, Words
+from bella_vista.local.understanding.tokens import Found, Token, Words
 
-_HERS, _HIS, _MINE = "she", "he", "i"
+_HERS, _HIS, _MINE, _ANYBODY = "she", "he", "i", "?"
+"""The words that later point at somebody's line; ``?`` is somebody who may be a she or a he."""
 
 
-def person_in(words: Words, names: Names) -> str:
-    """Return the key of the only person for whom a message orders, or an empty text.
+@dataclass(frozen=True)
+class Share:
+    """The words of a message that one person gets.
 
-    The key is ``she``, ``he`` or ``i`` after the words that later point at the line, or a first name.
+    Args:
+        person: The words that point at this person later: ``wife``, ``joel``, ``she``.
+        words: What they get.
     """
-    found: set[str] = set()
-    for who, named in ((_HERS, "for her"), (_HIS, "for him"), (_MINE, "for me")):
-        if words.find(pattern(named)) is not None:
-            found.add(who)
-    for match in words.find_all(pattern("for a name")):
-        name = match.match["name"] or match.match["name2"]
-        meant = names.meaning(name)
-        # "Josh wants the same" names a person, although a dish may be called Rogan Josh.
-        on_menu = meant is not None and (meant.own or match.match["name"] is None)
-        if not (on_menu or vocabulary.is_common(name) or vocabulary.is_food(name)):
-            found.add(name)
-    return found.pop() if len(found) == 1 else ""
+
+    person: frozenset[str]
+    words: Words
+
+
+@dataclass(frozen=True)
+class _Mention:
+    first: int
+    last: int
+    person: frozenset[str]
+    before: bool
+    """Whether it stands before what the person gets: "Ann wants", and not "for Ann"."""
+
+
+def shares(words: Words, names: Names) -> Sequence[Share]:
+    """Return what each person gets whom a message names: "my wife wants the soup, and a cola for Joel".
+
+    What the guest says that they want themselves is theirs only beside what others get.
+    """
+    mentions = sorted(_mentions(words, names), key=lambda one: one.first)
+    begins = [
+        one.first if one.before else _begin(words, mentions, at) for at, one in enumerate(mentions)
+    ]
+    found: list[Share] = []
+    for at, one in enumerate(mentions):
+        if one.before:
+            stop = next(
+                (n for n in range(one.last, len(words)) if words.tokens[n].breaks), len(words)
+            )
+            run = words.part(one.last, min(stop, *begins[at + 1 : at + 2], len(words)))
+        else:
+            run = words.part(begins[at], one.first)
+        if one.person and len(run):
+            found.append(Share(one.person, run))
+    told = {_MINE} if any(not one.before and _MINE in one.person for one in mentions) else set()
+    return found if any(one.person - {_MINE} or one.person & told for one in found) else []
+
+
+def _begin(words: Words, mentions: Sequence[_Mention], at: int) -> int:
+    """Return where what is "for Ann" begins."""
+    least = mentions[at - 1].last if at else 0
+    first = mentions[at].first
+    while first > least and not (
+        words.tokens[first - 1].stop or words.tokens[first - 1].word == "and"
+    ):
+        first -= 1
+    return first
+
+
+def _mentions(words: Words, names: Names) -> Iterator[_Mention]:
+    taken: set[int] = set()
+    for block in ("a person wants", "first for a person", "for a person"):
+        for found in words.find_all(pattern(block)):
+            person = _person(found, names)
+            at = set(range(found.first, found.last))
+            if person is not None and taken.isdisjoint(at):
+                taken |= at
+                yield _Mention(found.first, found.last, person, block != "for a person")
+
+
+def _person(found: Found, names: Names) -> frozenset[str] | None:
+    """Return the words that point at somebody later, none for several people, ``None`` if it is nobody."""
+    kin, name = found.match["kin"], found.match["name"]
+    if kin:
+        hers, his = (kin in phrases_of(block) for block in ("kin of hers", "kin of his"))
+        called = found.match.groupdict().get("called") or kin  # "my friend Joel gets a cola"
+        return frozenset((kin, called, _HERS if hers else _HIS if his else _ANYBODY))
+    if name in ("me", "my", "myself"):
+        return frozenset((_MINE,))
+    if name in (_MINE, _HERS, _HIS):
+        return frozenset((name,))
+    if name in ("her", "him"):
+        return frozenset((_HERS if name == "her" else _HIS,))
+    if name in ("we", "they", "us", "them", "you", "everyone", "everybody"):
+        return NOBODY
+    meant = names.meaning(name)
+    # "Josh wants the same" names a person, although a dish may be called Rogan Josh.
+    on_menu = meant is not None and (meant.own or "for" in found.match[0].split())
+    if on_menu or vocabulary.is_common(name) or vocabulary.is_food(name):
+        return None
+    return frozenset((name, _ANYBODY))
 
 
 def without_names(words: Words, names: Names) -> Words:
@@ -64,42 +138,93 @@ def without_names(words: Words, names: Names) -> Words:
 
 
 def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None:
-    """Let "hers", "his", "mine" and a first name mean the only line that was ordered for that person.
+    """Let "hers", "my wife's", "Joel's burger" and "for him" mean what was ordered for that person.
 
     Args:
         words: The lattice of the line; it is changed.
         known: The lines of the order.
         index: The menu's names.
     """
-    lines: dict[str, list[Item]] = {}
-    for item in known:
-        if item.line is not None and item.line.person:
-            lines.setdefault(item.line.person, []).append(item)
+    owned = [item for item in known if item.line is not None and item.line.person]
+    if not owned:
+        return
+    called = frozenset(one for item in owned if item.line is not None for one in item.line.person)
     for first, token in enumerate(words.tokens):
-        for who, own in lines.items():
-            alone = token.word == who if who not in _POSSESSIVES else token.word in words_of(who)
-            if len(own) != 1 or not (alone or token.word in _POSSESSIVES.get(who, (who,))):
-                continue
-            line = own[0].line
-            bit = index.bit(own[0].name or "")
-            if line is None or not bit:
-                continue
-            following = words.edges[first + 1] if first + 1 < len(words.edges) else []
-            owns = who in _POSSESSIVES and token.word in _POSSESSIVES[who]
-            if alone and not (owns and any(one.does in _OWNED for one in following)):
-                entity = index.entity(bit.bit_length())
-                words.edges[first].append(
-                    Edge("dish", first + 1, _ALONE, entity, words=token.word, lines=(line.id,))
-                )
-            for dish in [one for one in following if one.does == "dish" and one.entity.mask & bit]:
-                entity = index.entity(bit.bit_length())
-                words.edges[first].append(
-                    Edge("dish", dish.end, dish.cost, entity, words=dish.words, lines=(line.id,))
-                )
+        if token.word in called:
+            words.edges[first].append(Edge("filler", first + 1, _TALK, words=token.word))
+        for last, own, alone in _pointed(words, first, owned):
+            words.edges[first].extend(_edges(words, first, last, own, index, alone=alone))
 
 
-_POSSESSIVES = {_HERS: ("her",), _HIS: ("his",), _MINE: ("my",)}
+def _pointed(
+    words: Lattice, first: int, owned: Sequence[Item]
+) -> Iterator[tuple[int, Sequence[Item], bool]]:
+    """Yield where a mention of somebody ends, what is theirs, and whether it points without a dish."""
+    said = [token.word for token in words.tokens]
+    word, last = said[first], first + 1
+    put_on = first > 0 and said[first - 1] in words_of("put on")
+    for person, (possessive, object_form) in _FORMS.items():
+        if word in words_of(person):
+            yield last, _of(person, owned), True
+        elif word == object_form and put_on:
+            yield last, _of(person, owned), True
+        elif word == possessive:
+            yield last, _of(person, owned), False
+    at = first + (word in ("my", "our", "the"))
+    if at >= len(said):
+        return
+    one = next((one for one in (said[at], said[at].removesuffix("s")) if _of(one, owned)), None)
+    wants = pattern("somebody wants").match(" ".join(said[at + 1 : at + 1 + _LONGEST_WISH]))
+    if one is not None and wants is not None and one != _MINE:
+        yield at + 1 + len(wants.group().split()), _of(one, owned), True
+    elif one is not None and one not in _FORMS:
+        told = any(edge.does in ("no", "with") for edge in [*words.edges, []][at + 1])
+        token = words.tokens[at]
+        owner = one != said[at] or token.end - token.start > len(token.word)
+        yield at + 1, _of(one, owned), put_on or told or owner
+
+
+def _of(word: str, owned: Sequence[Item]) -> Sequence[Item]:
+    """Return what belongs to somebody; "his" is a friend's where no other he is known."""
+    own = [item for item in owned if item.line is not None and word in item.line.person]
+    if own or word not in (_HERS, _HIS):
+        return own
+    others = [item for item in owned if item.line is not None and _ANYBODY in item.line.person]
+    people = {item.line.person for item in others if item.line is not None}
+    return others if len(people) == 1 else []
+
+
+def _edges(
+    words: Lattice, first: int, last: int, own: Sequence[Item], index: Index, *, alone: bool
+) -> Iterator[Edge]:
+    following = words.edges[last] if last < len(words.tokens) else []
+    said = words.tokens[last].word if last < len(words.tokens) else ""
+    told = " ".join(token.word for token in words.tokens[first:last])
+    owns = any(one.does in _OWNED for one in following) and told in {
+        one for one, _ in _FORMS.values()
+    }
+    given = first > 0 and words.tokens[first - 1].word == "for"
+    for item in own:
+        bit = index.bit(item.name or "")
+        if item.line is None or not bit:
+            continue
+        entity, lines = index.entity(bit.bit_length()), (item.line.id,)
+        if said in ("one", "order", "portion"):
+            yield Edge("dish", last + 1, _ALONE, entity, words=f"{told} {said}", lines=lines)
+        elif alone and not owns:
+            yield Edge("dish", last, _FOR if given else _ALONE, entity, words=told, lines=lines)
+        for dish in following:
+            if dish.does == "dish" and dish.entity.mask & bit:
+                yield Edge("dish", dish.end, dish.cost, entity, words=dish.words, lines=lines)
+
+
+_FORMS = {_HERS: ("her", "her"), _HIS: ("his", "him"), _MINE: ("my", "me")}
+"""What stands before what is theirs, and behind "for"."""
+_TALK = 0.5
+"""The cost of a word for somebody that points at nothing: "Priya just texted"."""
+_LONGEST_WISH = 6
+"""Words of "also would like" and its like."""
 _OWNED = frozenset(("dish", "option", "group"))
 """Classes of words that a possessive may stand before: in "his rice" it names no line by itself."""
-_ALONE = 0.2
-"""The cost of taking a possessive alone for the line of that person."""
+_ALONE, _FOR = 0.2, -0.15
+"""The cost of taking a possessive alone, or "for him", for the line of that person."""

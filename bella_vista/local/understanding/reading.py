@@ -122,6 +122,7 @@ class _Assembly:
             self._ends = act.first + 1
         else:
             self.passed.append(Passed(act.first, kind))
+            self._exactly = False  # "Priya just emailed, make hers a large": not just hers
 
     def _begin(self, act: Act) -> None:
         """Begin an item."""

@@ -77,7 +77,7 @@ class Statements:
             heard.age = _years(words.part(age.first, age.last))
             words = words.without(age.first, age.last)
         words = self._paying.coupon(words, heard, order)
-        words = self._guests.others(words, ordered=bool(order.items))
+        words = self._guests.others(words, order)
         words = self._guests.take(words, heard, expects)
         words = self._feedback.rating(words, heard, expects)
         if (

@@ -30,7 +30,7 @@ from bella_vista.local.understanding.meaning import (
 from bella_vista.local.understanding.names import Meaning, Names
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.pending import Pending
-from bella_vista.local.understanding.persons import person_in, without_names
+from bella_vista.local.understanding.persons import shares, without_names
 from bella_vista.local.understanding.phrases import small_words
 from bella_vista.local.understanding.pieces import NAME, STOP, WORD, cut
 from bella_vista.local.understanding.questions import Questions
@@ -218,9 +218,16 @@ class Understander:
         other = next((one for one in order.items if {one.id} == ids and one is not new), None)
         return None if other is None else in_another_line(old, new, other, self._house.kitchen)
 
-    def person_in(self, text: str) -> str:
-        """Return the key of the only person for whom a message orders; see ``person_in``."""
-        return person_in(Words.read(text), self._house.names)
+    def shares(self, text: str) -> Sequence[tuple[frozenset[str], frozenset[str]]]:
+        """Return who gets something by a message: the words that point at them, and the dishes they may get."""
+        words = self._house.names.spelt(Words.read(text))
+        return [
+            (share.person, self._dishes(share.words)) for share in shares(words, self._house.names)
+        ]
+
+    def _dishes(self, words: Words) -> frozenset[str]:
+        named = (self._house.names.longest(words.tokens, at) for at in range(len(words)))
+        return frozenset(dish for one in named if one is not None for dish in one[1].dishes)
 
     def only_begins(self, text: str) -> bool:
         """Whether somebody only began to speak: "I would like", "um"."""
@@ -433,6 +440,8 @@ class _Hearing:
         itself = self._house.names.longest(words.tokens, first)
         if itself and any({*item.names} & {*itself[1].dishes} for item in self._known):
             return words  # what is ordered is taken off
+        if found.match["what3"] and any("i" in line.person for line in self._order.items):
+            return words  # of what is theirs
         dishes: list[Sequence[str]] = []
         at = 0
         while at < len(words):

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bella_vista.local.english import ask
@@ -100,6 +100,7 @@ lines_there = OrderSeen(
     st.booleans(),
 )
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example("a instead tiramisu", None, True)
 def test_no_run_of_words_breaks_it_or_invents_a_dish(
     text: str, expects: str | None, ordered: bool
 ) -> None:
