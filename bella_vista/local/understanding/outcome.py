@@ -591,19 +591,13 @@ class Outcome:
             "words": said.words,
             "possible": [_shown(item) for item in lines],
             "line_ids": [item.line.id for item in lines if item.line],
-            "said": _placeless(said),
+            "said": said,
             "drop": drop,
             "count": count,
         }
         self.which = Which(lines, said, drop, count)
         self.questions.append(Question("which_line", facts))
         return True
-
-
-def _placeless(said: Said) -> Said:
-    """Forget the places of words: the answer is another line."""
-    become = _placeless(said.become) if said.become is not None else None
-    return replace(said, place=0, named=(0, 0), told=[], unknown=[], become=become)
 
 
 def _shown(item: Item) -> str:

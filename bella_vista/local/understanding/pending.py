@@ -12,6 +12,7 @@ from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.outcome import Which
+from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.tokens import Words
 from state.menu.english import EMPTY
 from state.menu.words import stems
@@ -58,7 +59,7 @@ class Pending:
         facts = self._question.facts
         ids = [str(one) for one in facts.get("line_ids") or ()]
         lines = [item for item in self._known if item.line is not None and item.line.id in ids]
-        return Which(lines, facts["said"], bool(facts.get("drop")), facts.get("count"))
+        return Which(lines, _placeless(facts["said"]), bool(facts.get("drop")), facts.get("count"))
 
     def _line(self, line_id: str) -> Item | None:
         lines = (item for item in self._known if item.line is not None)
@@ -310,3 +311,9 @@ def _nameless(question: Question) -> bool:
     """Whether it is not known which dish is meant; a choice of a dish may be sold out, too."""
     draft = question.draft
     return question.code in _NAMELESS and not (draft is not None and draft.fields.get("name"))
+
+
+def _placeless(said: Said) -> Said:
+    """Forget the places of words: the answer is another line."""
+    become = _placeless(said.become) if said.become is not None else None
+    return replace(said, place=0, named=(0, 0), told=[], unknown=[], become=become)
