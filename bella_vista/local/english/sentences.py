@@ -69,6 +69,8 @@ def ask(question: Question) -> str:
         case "choice_not_possible":
             most = facts.get("most")
             facts["why"] = "one" if most == 1 else "most" if isinstance(most, int) else None
+            if facts.get("words") in ("half", "a"):  # "half a lasagna"
+                facts["why"] = "half"
         case "not_found":
             facts["why"] = "combo" if facts.get("combo") else None
         case "over_limit" | "not_possible":

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bella_vista.local.english import ask
 from bella_vista.local.understanding.meaning import LineSeen, OrderSeen
 from bella_vista.local.understanding.understander import Understander
 from bella_vista.menus import menu_file
@@ -550,3 +551,11 @@ def test_a_hyphen_is_spelled_within_a_name(text: str, name: str) -> None:
 )
 def test_what_the_driver_is_asked_is_noted(text: str) -> None:
     assert wishes(text) == [{"op": "add_note", "title": "At the door", "content": text}]
+
+
+@pytest.mark.parametrize("text", ["half a lasagna", "half lasagna half margherita, large"])
+def test_halves_of_dishes_are_refused_in_words_that_say_why(text: str) -> None:
+    question = UNDERSTANDER.understand(text, now=NOW).question
+
+    assert question is not None
+    assert "comes whole, not in halves" in ask(question)
