@@ -178,6 +178,7 @@ APP: "App[OrderState, OrderContext]" = App(
             "bella_vista.house",
             "bella_vista.menus",
             "bella_vista.local.model",
+            "bella_vista.local.preloaded",
             "bella_vista.orders",
             "bella_vista.page_comments",
             "phonenumbers",
