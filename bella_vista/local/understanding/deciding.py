@@ -21,7 +21,7 @@ from bella_vista.local.understanding.lattice import lattice
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.outcome import Outcome, Situation, Which
 from bella_vista.local.understanding.parts import on_order
-from bella_vista.local.understanding.persons import point_by_person
+from bella_vista.local.understanding.persons import another_is_named, point_by_person
 from bella_vista.local.understanding.phrases import ordinals, small_words
 from bella_vista.local.understanding.pointing import point
 from bella_vista.local.understanding.reading import Passed, items
@@ -62,6 +62,8 @@ _MEANS = frozenset(("head", "option", "ref", "part", "pass"))
 """Classes of words that do something."""
 _MEANS_NOTHING = frozenset(("begin", "one", "the", "pass", "head"))
 """Classes of words before corrected words that take nothing else with them."""
+_ANOTHERS = 1.5
+"""The cost of changing what belongs to somebody else than the person who is named."""
 _ASKING = {
     "choice_not_possible": 0.8,
     "not_on_menu": 1.0,
@@ -379,6 +381,9 @@ class Deciding:
         decided = self._settled(outcome, lines, open_ones, taken)
         decided.said, decided.reading = said, reading
         decided.cost = reading.cost + outcome.penalty
+        decided.cost += _ANOTHERS * sum(
+            another_is_named(words, known, item) for item in outcome.touched
+        )
         for question in decided.questions:
             decided.cost += _ASKING.get(question.code, 0.0)
         decided.passed = passed

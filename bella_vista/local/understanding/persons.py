@@ -149,27 +149,47 @@ def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None
     if not owned:
         return
     called = frozenset(one for item in owned if item.line is not None for one in item.line.person)
+    mine = owned
     for first, token in enumerate(words.tokens):
-        if token.word in called:
-            words.edges[first].append(Edge("filler", first + 1, _TALK, words=token.word))
-        for last, own, alone in _pointed(words, first, owned):
+        if token.breaks:
+            mine = owned
+        pointed = [*_pointed(words, first, owned, mine)]
+        for last, own, alone in pointed:
             words.edges[first].extend(_edges(words, first, last, own, index, alone=alone))
+        if token.word in called:
+            mine = _of(token.word, owned)  # "my son wants olives on his": no other's
+            if first and words.tokens[first - 1].word == "for":
+                words.edges[first - 1].append(Edge("filler", first + 1, _SAID, words=token.word))
+            elif not any(alone for _, _, alone in pointed):
+                words.edges[first].append(Edge("filler", first + 1, _TALK, words=token.word))
+
+
+def another_is_named(words: Lattice, known: Sequence[Item], item: Item) -> bool:
+    """Whether a line belongs to somebody, and only others are named: "ham for Joel" changes nothing of Ann's."""
+    owner = item.line.person if item.line is not None else NOBODY
+    called = {one for other in known if other.line is not None for one in other.line.person}
+    named = {token.word for token in words.tokens} & (called - {*_FORMS, _ANYBODY})
+    return bool(owner and named) and named.isdisjoint(owner)
 
 
 def _pointed(
-    words: Lattice, first: int, owned: Sequence[Item]
+    words: Lattice, first: int, owned: Sequence[Item], mine: Sequence[Item]
 ) -> Iterator[tuple[int, Sequence[Item], bool]]:
-    """Yield where a mention of somebody ends, what is theirs, and whether it points without a dish."""
+    """Yield where a mention of somebody ends, what is theirs, and whether it points without a dish.
+
+    ``mine`` is what belongs to the person who was named last: a pronoun is rather theirs.
+    """
     said = [token.word for token in words.tokens]
     word, last = said[first], first + 1
     put_on = first > 0 and said[first - 1] in words_of("put on")
+    if first > 1 and any(edge.does in ("one", "number", "a") for edge in words.edges[first - 2]):
+        put_on = False  # "one for him" is one more
     for person, (possessive, object_form) in _FORMS.items():
-        if word in words_of(person):
-            yield last, _of(person, owned), True
-        elif word == object_form and put_on:
-            yield last, _of(person, owned), True
+        own = _of(person, mine) or _of(person, owned)
+        if word in words_of(person) or (word == object_form and put_on):
+            yield last, own, True
         elif word == possessive:
-            yield last, _of(person, owned), False
+            yield last, own, False
     at = first + (word in ("my", "our", "the"))
     if at >= len(said):
         return
@@ -220,8 +240,8 @@ def _edges(
 
 _FORMS = {_HERS: ("her", "her"), _HIS: ("his", "him"), _MINE: ("my", "me")}
 """What stands before what is theirs, and behind "for"."""
-_TALK = 0.5
-"""The cost of a word for somebody that points at nothing: "Priya just texted"."""
+_TALK, _SAID = 0.5, -0.01
+"""The cost of a word for somebody that points at nothing: "Priya just texted", "a cola for Joel"."""
 _LONGEST_WISH = 6
 """Words of "also would like" and its like."""
 _OWNED = frozenset(("dish", "option", "group"))
