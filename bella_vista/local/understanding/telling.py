@@ -36,12 +36,14 @@ class _Turn:
     Args:
         first: Where it begins.
         begins: Where what is said of it begins.
-        kind: How it is told from others: ``nth``, ``one`` or ``person``.
+        kind: How it is told from others: ``nth``, ``one``, ``many`` or ``person``.
+        number: How many are told alike: "two of them with ...".
     """
 
     first: int
     begins: int
     kind: str
+    number: int = 1
 
 
 def in_turn(
@@ -91,7 +93,7 @@ class _Telling:
             if any(self._named(combo.last, shared[0])) or not self._all_told(combo.name, turns):
                 continue
             before = self._tokens[: combo.first] + self._tokens[combo.last : shared[0]]
-            if left := combo.number - len(turns):  # of these nothing is told yet
+            if left := combo.number - _told_of(turns):  # of these nothing is told yet
                 before = [*before, *tokenize(f". {left} {combo.name}")]
             return before + self._written(combo.name, turns, self._tokens[slice(*shared[1])])
         return None
@@ -102,14 +104,14 @@ class _Telling:
         counted_off = [turn for turn in turns if turn.kind != "person"]
         unpaused = [t for t in self._unpaused if t.first >= combo.last and t.kind != "person"]
         for told in (counted_off, turns, unpaused) if combo.number >= _LEAST else ():
-            if len(told) == combo.number:
+            if _told_of(told) == combo.number and len(told) > 1:
                 return told
         ends = [*(turn.first for turn in counted_off[1:]), len(self._tokens)]
         whole = all(
             len(self._parts(combo.name, turn.begins, end)) >= _LEAST
             for turn, end in zip(counted_off, ends, strict=False)
         )
-        return counted_off if whole and len(counted_off) < combo.number else ()
+        return counted_off if whole and _told_of(counted_off) < combo.number else ()
 
     def waited(self, name: str, number: int) -> tuple[list[Token], int] | None:
         """Write out those that were ordered before and wait, as many as are told."""
@@ -130,7 +132,7 @@ class _Telling:
         again = _Telling([*ordered, *self._tokens], self._names, self._kitchen)
         if self._kitchen.combo(name) is not None:
             return again.announced()
-        told = len(turns) == number and not any(self._named(0, turns[0].first))
+        told = _told_of(turns) == number and not any(self._named(0, turns[0].first))
         return again._tokens if told else None
 
     def one_more(self) -> list[Token]:
@@ -162,8 +164,10 @@ class _Telling:
             goes_on = any(one.word == "with" for one in after)
             if found.first and not (goes_on or any(one.stop or one.word == "and" for one in apart)):
                 continue
-            kinds = [kind for kind in ("one", "nth") if found.match[kind] is not None]
-            yield _Turn(found.first, found.last, kinds[0] if kinds else "person")
+            kinds = [kind for kind in ("one", "nth", "many") if found.match[kind] is not None]
+            many = number_at(self._tokens, found.span(self._words, "many")[0])
+            number = many[0] if many is not None and "many" in kinds else 1
+            yield _Turn(found.first, found.last, kinds[0] if kinds else "person", number)
 
     def _ordered(self) -> Iterator[_Ordered]:
         tokens, at = self._tokens, 0
@@ -259,7 +263,8 @@ class _Telling:
         """Write one of several as if it came with its name."""
         at = self._tokens[max(turn.begins - 1, 0)]
         stop, *said = [
-            replace(one, start=at.start, end=at.end) for one in tokenize(f". a {name} with")
+            replace(one, start=at.start, end=at.end)
+            for one in tokenize(f". {turn.number if turn.number > 1 else 'a'} {name} with")
         ]
         rest = list(self._tokens[turn.begins : end])
         while rest and (rest[0].stop or rest[0].word in words_of("before a part")):
@@ -269,6 +274,10 @@ class _Telling:
         pause = replace(stop, word=",", stem=",")
         rest = [*ahead, pause, *rest] if ahead else rest
         return [stop, *said, *rest, pause, *behind] if behind else [stop, *said, *rest]
+
+
+def _told_of(turns: Sequence[_Turn]) -> int:
+    return sum(turn.number for turn in turns)
 
 
 _NUMBER = 4

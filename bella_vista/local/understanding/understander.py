@@ -130,7 +130,12 @@ class Understander:
                 each = self._each(words, name, count, order, now) if count > 1 else None
                 if each is not None:
                     return each
-                words = Words.read(f"the first one is {rest.said}") if count > 1 else rest
+                if count == 1:
+                    words = rest
+                elif self._tells_all(words, name, count):
+                    pass
+                else:
+                    words = Words.read(f"the first one is {rest.said}")
         if pending is not None and (each := self._several(words, pending, order, now)) is not None:
             return replace(each, text=text)
         if (meant := self._another_line(words, order)) is not None:
@@ -151,6 +156,11 @@ class Understander:
         if not bare or not self._house.kitchen.only_fixed(str(fields.get("name")), told):
             return 0
         return int(fields.get("quantity") or 1)
+
+    def _tells_all(self, words: Words, name: str, count: int) -> bool:
+        """Whether each of several that wait is told: "one with beef and one with pork"."""
+        house = self._house
+        return in_turn(words.tokens, house.names, house.kitchen, (name, count))[1] == count
 
     def _several(
         self, words: Words, pending: Question, order: OrderSeen, now: datetime
