@@ -165,6 +165,8 @@ def _share(out: Outcome, reading: Sequence[Said]) -> None:
     """Say of both what is said of one: "bacon on the burger and the hot dog"."""
     for before, it, said in zip(reading, reading[1:], reading[2:], strict=False):
         _put_elsewhere(before, it, said)
+    for at, said in enumerate(reading):
+        _come_with_all(out, reading[:at], said)
     for before, said in pairwise([Said(), *reading]):
         _one_more_becomes(out, before, said)
         _means_part(out, before, said)
@@ -173,7 +175,6 @@ def _share(out: Outcome, reading: Sequence[Said]) -> None:
         _comes_beside(out, before, said)
         _put_on_described(out, before, said)
         _put_back(before, said)
-        _comes_with_all(out, before, said)
         if not before.on or before.become is None:
             continue
         if said.verb == "remove" and _lacks(out, said, before.become):
@@ -242,12 +243,19 @@ def _put_back(before: Said, said: Said) -> None:
         before.options, before.told = [], []
 
 
-def _comes_with_all(out: Outcome, before: Said, said: Said) -> None:
-    """Name a dish for all combos that wait: "a cola for both"."""
-    points = said.ref == "all" and said.joint == ON and before.head is not None
-    if points and not (said.described or said.become or said.verb or said.head or said.number):
-        if len(out.waiting) > 1 and all(out.kitchen.combo(one.name) for one in out.waiting):
-            before.both, said.ref = True, ""
+def _come_with_all(out: Outcome, listed: Sequence[Said], said: Said) -> None:
+    """Name the dishes of a list for all combos that wait: "fries and a cola for both"."""
+    points = said.ref == "all" and said.joint == ON and not said.number
+    if not points or said.described or said.become or said.verb or said.head:
+        return
+    if len(out.waiting) < 2 or not all(out.kitchen.combo(one.name) for one in out.waiting):
+        return
+    for one in reversed(listed):
+        if one.head is None or one.verb or one.become or one.ref:
+            return
+        one.both, said.ref = True, ""
+        if one.joint not in (AND, COMMA):
+            return
 
 
 def _one_more_becomes(out: Outcome, before: Said, said: Said) -> None:

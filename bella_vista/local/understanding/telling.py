@@ -103,7 +103,9 @@ class _Telling:
         turns = [turn for turn in self._turns if turn.first >= combo.last]
         counted_off = [turn for turn in turns if turn.kind != "person"]
         unpaused = [t for t in self._unpaused if t.first >= combo.last and t.kind != "person"]
-        for told in (counted_off, turns, unpaused) if combo.number >= _LEAST else ():
+        named = [turn for turn in self._found(named=True) if turn.first >= combo.last]
+        listed = named if self._alike(combo.name, named) else []
+        for told in (counted_off, turns, unpaused, listed) if combo.number >= _LEAST else ():
             if _told_of(told) == combo.number and len(told) > 1:
                 return told
         ends = [*(turn.first for turn in counted_off[1:]), len(self._tokens)]
@@ -156,12 +158,31 @@ class _Telling:
                 self._tokens = [*self._tokens[: turn.first], *said, *self._tokens[ends:]]
         return self._tokens
 
-    def _found(self, *, unpaused: bool = False) -> Iterator[_Turn]:
-        """Yield those that are told, each behind a pause or "and"; or also where "one with" goes on."""
+    def _alike(self, name: str, turns: Sequence[_Turn]) -> bool:
+        """Whether each is told by its choice for the same part of a combo: "one cheeseburger one hot dog"."""
+        parts = [self._parts(name, turn.begins, self._goes_on_to(turn.begins)) for turn in turns]
+        return bool(parts and set.intersection(*parts))
+
+    def _goes_on_to(self, at: int) -> int:
+        """Return where the name ends that is told from a place on; the place itself where none is."""
+        first = at
+        while at < len(self._tokens) and self._tokens[at].word in words_of("before a part"):
+            at += 1
+        named = self._names.longest(self._tokens, at)
+        return at + named[0] if named is not None and named[1].dishes else first
+
+    def _found(self, *, unpaused: bool = False, named: bool = False) -> Iterator[_Turn]:
+        """Yield those that are told, each behind a pause or "and".
+
+        Args:
+            unpaused: Yield also those that go on with "with".
+            named: Yield also those that go on with a name.
+        """
         for found in self._words.find_all(pattern("tells one of several")):
             apart = self._tokens[max(found.first - 1, 0) : found.first + 1]
             after = self._tokens[found.last : found.last + 1] if unpaused else ()
             goes_on = any(one.word == "with" for one in after)
+            goes_on = goes_on or (named and self._goes_on_to(found.last) > found.last)
             if found.first and not (goes_on or any(one.stop or one.word == "and" for one in apart)):
                 continue
             kinds = [kind for kind in ("one", "nth", "many") if found.match[kind] is not None]
