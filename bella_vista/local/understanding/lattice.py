@@ -195,12 +195,13 @@ def _named_like_its_group(edges: list[list[Edge]]) -> None:
 
 
 def _with_all(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
-    """Let "with all of them" at the end of a clause mean on all of them."""
+    """Let "with all of them" at the end of a clause, or before "and", mean on all of them."""
     for at, token in enumerate(tokens[:-1]):
         if token.word != "with" or not at or tokens[at - 1].stop:
             continue
         if any(
-            edge.does == "all" and (edge.end == len(tokens) or tokens[edge.end].stop)
+            edge.does == "all"
+            and (_next_word(tokens, edge.end - 1) in ("", "and") or tokens[edge.end].stop)
             for edge in edges[at + 1]
         ):
             edges[at].append(Edge("on", at + 1, 0.05, words="with"))
