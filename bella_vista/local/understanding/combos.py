@@ -42,6 +42,8 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
         if not parts:
             continue
         part = parts[-1]
+        turned = outcome.matcher.kin(part, become) if become.head is None and said.verb else None
+        become = turned or become  # "change the crepe to salted caramel"
         alike = [one for one in parts if said.plural or one.names == part.names]
         every = said.plural or said.both or said.count == len(alike)
         some = said.count or (0 if every and not said.partial else 1)

@@ -56,8 +56,10 @@ class Line:
 
     @property
     def renamed(self) -> bool:
-        """Whether it became another dish."""
-        return bool(self.before) and self.things[0].names != self.before[0].names
+        """Whether it, or a part of it, became another dish."""
+        return bool(self.before) and [t.names for t in self.things] != [
+            t.names for t in self.before
+        ]
 
     @property
     def resized(self) -> bool:
