@@ -50,7 +50,7 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         ends = end == len(tokens) or tokens[end].stop or following in words_of("after people")
         if after > end and (after == len(tokens) or tokens[after].stop):
             cost += 1.0  # "lunch for three of us. A curry set"
-        if first and tokens[first - 1].word == "for" and ends:
+        if first and tokens[first - 1].word == "for" and ends and not _is_size(edges, first, end):
             edges[first - 1].append(Edge("filler", end, 0.1, value=number[0], words=f"for {words}"))
             cost += 0.5  # "a pot of tea for two"
         some = following == "of" and end + 1 < len(tokens)
@@ -58,6 +58,15 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         if any(edge.does == "dish" and edge.whole and edge.end > end for edge in here):
             cost += _NUMBER_IN_NAME  # the "20 wings" of the menu
         here.append(Edge("number", end, cost, value=number[0], words=words, some=some))
+
+
+def _is_size(edges: Sequence[Sequence[Edge]], first: int, end: int) -> bool:
+    """Whether "for" and a number are a size of the dish before them: "a platter for four"."""
+    sizes = [edge for edge in edges[first - 1] if edge.does == "size" and edge.end == end]
+    dishes = [
+        edge for here in edges for edge in here if edge.does == "dish" and edge.end == first - 1
+    ]
+    return any(size.entity.mask & dish.entity.mask for size in sizes for dish in dishes)
 
 
 def _after_people(tokens: Sequence[Token], end: int) -> int:
