@@ -25,7 +25,7 @@ def reworded(
             ``named`` names a dish, ``choice`` one choice, and ``any_size`` a size of the menu's, as
             ``size_begins`` and ``size_ends`` do together. Where it has ``first``, what waits, or the only
             line, has to be two pieces of one dish, with ``third`` three; where it has ``held``, one line has
-            all of that.
+            all of that. Where it has ``asked``, something has to wait.
         waiting: The things that were asked about.
     """
     ordered = frozenset(name for item in known for name in item.names)
@@ -44,6 +44,7 @@ def reworded(
                     for name, count in (("first", 2), ("third", 3))
                 )
                 and _is_held(found, known)
+                and (waiting or "asked" not in found.match.groupdict())
             ):
                 inside = tuple(_filled(words, found, usual))
                 tokens = words.tokens
