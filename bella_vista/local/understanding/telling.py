@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.names import Meaning, Names
-from bella_vista.local.understanding.tokens import Token, Words, number_at, tokenize
+from bella_vista.local.understanding.tokens import Found, Token, Words, number_at, tokenize
 
 _LEAST = 2
 """So many parts tell a combo that is only called "one": with a single part it may be one of several."""
@@ -82,10 +82,14 @@ class _Telling:
         self._turns = [*self._found()]
         self._unpaused = [*self._found(unpaused=True)]
 
-    def announced(self) -> list[Token] | None:
-        """Write out combos that are ordered as so many, before it is said what is in each."""
+    def announced(self, *, waited: bool = False) -> list[Token] | None:
+        """Write out combos that are ordered as so many, before it is said what is in each.
+
+        Args:
+            waited: Whether they were ordered before, and wait.
+        """
         for combo in self._ordered():
-            turns = self._as_many(combo)
+            turns = self._as_many(combo, waited=waited)
             if not turns:
                 continue
             first = turns[0].first
@@ -98,16 +102,16 @@ class _Telling:
             return before + self._written(combo.name, turns, self._tokens[slice(*shared[1])])
         return None
 
-    def _as_many(self, combo: _Ordered) -> Sequence[_Turn]:
+    def _as_many(self, combo: _Ordered, *, waited: bool) -> Sequence[_Turn]:
         """Return those that are told of several: as many as are ordered, or fewer that are counted off."""
         turns = [turn for turn in self._turns if turn.first >= combo.last]
         counted_off = [turn for turn in turns if turn.kind != "person"]
         unpaused = [t for t in self._unpaused if t.first >= combo.last and t.kind != "person"]
-        named = [turn for turn in self._found(named=True) if turn.first >= combo.last]
-        listed = named if self._alike(combo.name, named) else []
-        for told in (counted_off, turns, unpaused, listed) if combo.number >= _LEAST else ():
+        for told in (counted_off, turns, unpaused) if combo.number >= _LEAST else ():
             if _told_of(told) == combo.number and len(told) > 1:
                 return told
+        for listed in self._listed(combo, articles=waited) if combo.number >= _LEAST else ():
+            return listed
         ends = [*(turn.first for turn in counted_off[1:]), len(self._tokens)]
         whole = all(
             len(self._parts(combo.name, turn.begins, end)) >= _LEAST
@@ -125,7 +129,7 @@ class _Telling:
     def called(self, name: str, number: int) -> list[Token] | None:
         """Write what waits before the words that tell each of it: "one with beef, the other with pork"."""
         turns = [turn for turn in self._turns if turn.kind != "person"]
-        if number < _LEAST or not self._unpaused:
+        if number < _LEAST or not self._tokens:
             return None
         at = self._tokens[0]
         ordered = [
@@ -133,22 +137,24 @@ class _Telling:
         ]
         again = _Telling([*ordered, *self._tokens], self._names, self._kitchen)
         if self._kitchen.combo(name) is not None:
-            return again.announced()
-        told = _told_of(turns) == number and not any(self._named(0, turns[0].first))
+            return again.announced(waited=True)
+        told = (
+            self._unpaused and _told_of(turns) == number and not any(self._named(0, turns[0].first))
+        )
         return again._tokens if told else None
 
     def one_more(self) -> list[Token]:
-        """Name a combo again that is only called "one": "a meal with ..., and one for me with ..."."""
+        """Name combos again that are only counted: "a meal with ..., and one for me with ..."."""
         ordered = [*self._ordered()]
         for turn in reversed(self._turns):
             before = [combo for combo in ordered if combo.last <= turn.first]
-            if not (turn.kind == "one" and before and before[-1].number == 1):
+            if not before or turn.kind not in ("one", "many") or before[-1].number > turn.number:
                 continue
             follows = self._tokens[turn.begins]
             if not (follows.stop or follows.word in words_of("before a part")):
                 continue  # "and one burger with fries" is a burger
             name = before[-1].name
-            counted = [one.first for one in self._turns if one.kind == "one"]
+            counted = [one.first for one in self._turns if one.kind in ("one", "many")]
             others = [*counted, *(one.first for one in ordered)]
             starts = [first for first in others if first > turn.first]
             ends = min(starts, default=len(self._tokens))
@@ -158,10 +164,35 @@ class _Telling:
                 self._tokens = [*self._tokens[: turn.first], *said, *self._tokens[ends:]]
         return self._tokens
 
-    def _alike(self, name: str, turns: Sequence[_Turn]) -> bool:
-        """Whether each is told by its choice for the same part of a combo: "one cheeseburger one hot dog"."""
-        parts = [self._parts(name, turn.begins, self._goes_on_to(turn.begins)) for turn in turns]
-        return bool(parts and set.intersection(*parts))
+    def _listed(self, combo: _Ordered, *, articles: bool) -> Iterator[Sequence[_Turn]]:
+        """Yield those that are each told by their choice for the same part: "two cheeseburgers, one hot dog".
+
+        Args:
+            combo: Where it is ordered.
+            articles: Whether "a hot dog" is one of them.
+        """
+        kinds: dict[int, list[_Turn]] = {}
+        menu = self._kitchen.combo(combo.name)
+        single = {at for at, part in enumerate(menu.parts if menu else ()) if part.choose == 1}
+        for turn in self._found_before_a_name(articles=articles):
+            named = self._parts(combo.name, turn.begins, self._goes_on_to(turn.begins))
+            for part in named & single if turn.first >= combo.last else ():
+                kinds.setdefault(part, []).append(turn)
+        for turns in sorted(kinds.values(), key=lambda told: told[0].first):
+            whole = _told_of(turns) == combo.number and len(turns) > 1
+            if whole and self._is_apart(turns[0].first) and not self._counts_inside(turns):
+                yield turns
+
+    def _counts_inside(self, turns: Sequence[_Turn]) -> bool:
+        """Whether something is counted in what is told, but not once for each."""
+        ends = [*(turn.first for turn in turns[1:]), len(self._tokens)]
+        return any(
+            counted[0] not in (1, turn.number)
+            for turn, end in zip(turns, ends, strict=True)
+            for at in range(turn.begins, end)
+            if (counted := number_at(self._tokens, at))
+            and self._goes_on_to(at + counted[1]) > at + counted[1]
+        )
 
     def _goes_on_to(self, at: int) -> int:
         """Return where the name ends that is told from a place on; the place itself where none is."""
@@ -171,24 +202,37 @@ class _Telling:
         named = self._names.longest(self._tokens, at)
         return at + named[0] if named is not None and named[1].dishes else first
 
-    def _found(self, *, unpaused: bool = False, named: bool = False) -> Iterator[_Turn]:
-        """Yield those that are told, each behind a pause or "and".
-
-        Args:
-            unpaused: Yield also those that go on with "with".
-            named: Yield also those that go on with a name.
-        """
+    def _found(self, *, unpaused: bool = False) -> Iterator[_Turn]:
+        """Yield those that are told, each behind a pause or "and"; or also where "one with" goes on."""
         for found in self._words.find_all(pattern("tells one of several")):
-            apart = self._tokens[max(found.first - 1, 0) : found.first + 1]
             after = self._tokens[found.last : found.last + 1] if unpaused else ()
-            goes_on = any(one.word == "with" for one in after)
-            goes_on = goes_on or (named and self._goes_on_to(found.last) > found.last)
-            if found.first and not (goes_on or any(one.stop or one.word == "and" for one in apart)):
-                continue
-            kinds = [kind for kind in ("one", "nth", "many") if found.match[kind] is not None]
-            many = number_at(self._tokens, found.span(self._words, "many")[0])
-            number = many[0] if many is not None and "many" in kinds else 1
-            yield _Turn(found.first, found.last, kinds[0] if kinds else "person", number)
+            if any(one.word == "with" for one in after) or self._is_apart(found.first):
+                yield self._turn(found)
+
+    def _found_before_a_name(self, *, articles: bool) -> Iterator[_Turn]:
+        """Yield those that go on with a name, with or without a pause: "one cheeseburger one hot dog"."""
+        told = [*self._words.find_all(pattern("tells one of several"))]
+        told += [
+            one
+            for one in self._words.find_all(pattern("counts some of several"))
+            if (articles or not one.match["article"])
+            and not any(found.first <= one.first < found.last for found in told)
+        ]
+        for found in sorted(told, key=lambda one: one.first):
+            if self._goes_on_to(found.last) > found.last:
+                yield self._turn(found)
+
+    def _is_apart(self, first: int) -> bool:
+        """Whether a pause or "and" stands where some words begin."""
+        around = self._tokens[max(first - 1, 0) : first + 1]
+        return not first or any(one.stop or one.word == "and" for one in around)
+
+    def _turn(self, found: Found) -> _Turn:
+        groups = found.match.groupdict()
+        kind = next((kind for kind in ("one", "nth", "many") if groups.get(kind)), "person")
+        many = number_at(self._tokens, found.span(self._words, "many")[0])
+        number = many[0] if many is not None and kind == "many" else 1
+        return _Turn(found.first, found.last, kind, number)
 
     def _ordered(self) -> Iterator[_Ordered]:
         tokens, at = self._tokens, 0
