@@ -239,7 +239,8 @@ class Words:
 
     def capital(self, index: int) -> bool:
         """Whether a word was typed with a capital letter."""
-        return self.line[self.tokens[index].start].isupper()
+        start = self.tokens[index].start
+        return self.line[start : start + 1].isupper()  # what was put in may stand behind its end
 
     def taken_apart(self, index: int, several: Sequence[str]) -> "Words":
         """Put several words in the place of one that was typed without spaces."""
