@@ -7,6 +7,8 @@ from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.names import Meaning, Names
 from bella_vista.local.understanding.tokens import Found, Token, Words, number_at, tokenize
+from state.menu.english import EMPTY
+from state.menu.words import stems
 
 _LEAST = 2
 """So many parts tell a combo that is only called "one": with a single part it may be one of several."""
@@ -292,8 +294,16 @@ class _Telling:
     def _all_told(self, name: str, turns: Sequence[_Turn]) -> bool:
         ends = [*(turn.first for turn in turns[1:]), len(self._tokens)]
         return all(
-            self._parts(name, turn.begins, end) for turn, end in zip(turns, ends, strict=True)
+            self._parts(name, turn.begins, end) or self._calls_part(name, turn.begins, end)
+            for turn, end in zip(turns, ends, strict=True)
         )
+
+    def _calls_part(self, name: str, first: int, last: int) -> bool:
+        """Whether a part is called by one of its words: "two with teriyaki", of the chicken teriyaki."""
+        combo = self._kitchen.combo(name)
+        dishes = [dish for part in combo.parts for dish in part.dishes] if combo is not None else []
+        words = {word for dish in dishes for word in stems(dish)} - EMPTY
+        return any(token.stem in words for token in self._tokens[first:last])
 
     def _of_each(self, first: int, last: int) -> tuple[int, tuple[int, int]]:
         """Find what is said of each one at the end of some words; returns where it begins, and what it is."""
