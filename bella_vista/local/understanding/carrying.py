@@ -17,7 +17,7 @@ from bella_vista.local.understanding.combos import put_together
 from bella_vista.local.understanding.corrections import (
     counts_newest,
     put_in_place,
-    says_whole_order,
+    said_again,
     take_back,
 )
 from bella_vista.local.understanding.exceptions import excepted, made_otherwise
@@ -68,9 +68,9 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
         reading = [*reading[1:], reading[0]]  # "no basil on anything: a margherita and a diavola"
     out.penalty -= 0.6 * dealt
     _share(out, reading)
-    lines, whole = out.lines, says_whole_order(out, reading)
-    if whole:
-        out.lines = []
+    lines, old = out.lines, said_again(out, reading)
+    if old:
+        out.lines = [line for line in lines if line not in old]
     recap = _recap(out, reading)
     for at, said in enumerate(reading):
         if said.place > recap and _sums_up(out, said):
@@ -102,8 +102,10 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
         if len(item.splits) > 1 and not left(item):
             out.penalty -= _DEALT  # "four mochi, two green tea and two mango"
     put_together(out)
-    if whole:
-        put_in_place(out, lines)
+    if old:
+        out.lines = lines
+        put_in_place(out, old)
+        reading[0].recounts = True
     return out
 
 

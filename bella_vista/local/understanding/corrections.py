@@ -9,12 +9,35 @@ from bella_vista.local.understanding.meaning import Draft, LineSeen, OrderSeen
 from bella_vista.local.understanding.outcome import NO_EFFECT, Outcome
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.said import Said
+from bella_vista.local.understanding.settling import shared_out
+from state.menu.words import stems
 
 _TAKEN_BACK = 0.4
 """How much more likely a "leave it" takes something back, where there is something to take back."""
 
 
-def says_whole_order(outcome: Outcome, reading: Sequence[Said]) -> bool:
+def said_again(outcome: Outcome, reading: Sequence[Said]) -> list[Item]:
+    """Return the lines in whose place a correction comes: all of them, or those of one dish that is shared out."""
+    if _says_whole_order(outcome, reading):
+        return [*outcome.lines]
+    first = reading[0] if reading else Said()
+    shared = 0
+    for said in reading[1:]:
+        if said.head or said.verb or said.become or said.more or not said.described:
+            break
+        shared += said.number or (1 if said.ref == "one" else 0)
+    apart = first.verb or first.become or first.more or first.besides or first.instead
+    if not (first.correct and first.head and first.count) or apart or shared != first.count:
+        return []
+    found = outcome.matcher.named(first.mask, outcome.there)
+    before = outcome.situation.before
+    had = {one.line.id: one.line for one in before or () if one.line is not None}
+    fresh = [one for one in found if one.line is not None and had.get(one.line.id) != one.line]
+    found = fresh or found
+    return found if len({item.names for item in found}) == 1 and not outcome.waiting else []
+
+
+def _says_whole_order(outcome: Outcome, reading: Sequence[Said]) -> bool:
     """Whether a correction is the whole order: it names at least as much as the order holds."""
     named = [said for said in reading if said.head is not None]
     if len(named) < 2 or not reading[0].correct or outcome.waiting or not outcome.there:
@@ -35,27 +58,70 @@ def says_whole_order(outcome: Outcome, reading: Sequence[Said]) -> bool:
     return sum(said.number or 1 for said in named) >= held
 
 
-def put_in_place(outcome: Outcome, lines: Sequence[Item]) -> None:
-    """Make an order what was said again: lines that were named again stay lines, the others go.
+def put_in_place(outcome: Outcome, old: Sequence[Item]) -> None:
+    """Put what was said again in the place of lines: those that were named again stay lines, the others go.
 
     Args:
         outcome: What was said, all of it as new things.
-        lines: The lines that the order had.
+        old: The lines in whose place it comes.
     """
-    outcome.lines = lines
-    for line in lines:
-        again = [item for item in outcome.items if item.names == line.names]
-        same = [item for item in again if item.size == line.size]
-        item = next(iter([*same, *again]), None)
-        if item is None:
-            outcome.take_off(line, None)
-            continue
-        outcome.items.remove(item)
-        item.size = item.size or line.size
-        item.changes = item.changes or list(line.changes)
-        item.parts = item.parts or line.parts
-        outcome.become(line, item)
-        line.quantity = item.quantity
+    kitchen, whole = outcome.kitchen, [item for item in outcome.items if not item.splits]
+    outcome.items = [one for item in outcome.items for one in shared_out(item, kitchen)]
+    left = [*old]
+    for alike in (_is_the_same, _is_of_size, _is_of_dish):
+        for line in [*left]:
+            item = next((one for one in outcome.items if alike(one, line, kitchen)), None)
+            if item is None:
+                continue
+            left.remove(line)
+            outcome.items.remove(item)
+            item.size = item.size or line.size
+            if item in whole:
+                item.changes = item.changes or list(line.changes)
+            else:
+                item.changes = [*_lacking(item, line, kitchen), *item.changes]
+            item.parts = item.parts or line.parts
+            outcome.become(line, item)
+            line.quantity = item.quantity
+    for line in left:
+        outcome.take_off(line, None)
+    sizes = {line.size for line in old}
+    for item in outcome.items:
+        if item not in whole and item.names == old[0].names and len(sizes) == 1:
+            item.size = item.size or old[0].size
+            item.changes = [*_lacking(item, old[0], kitchen), *item.changes]
+
+
+def _is_of_dish(item: Item, line: Item, kitchen: Kitchen) -> bool:
+    return item.names == line.names
+
+
+def _is_of_size(item: Item, line: Item, kitchen: Kitchen) -> bool:
+    return item.names == line.names and item.size == line.size
+
+
+def _is_the_same(item: Item, line: Item, kitchen: Kitchen) -> bool:
+    told, had = (
+        {
+            stems(change)
+            for change in one.changes
+            if change.startswith("no ") or not kitchen.has(one.name, change)
+        }
+        for one in (item, line)
+    )
+    return item.names == line.names and item.size in (None, line.size) and told == had
+
+
+def _lacking(item: Item, line: Item, kitchen: Kitchen) -> list[str]:
+    """Return the choices of a line that a thing cannot be without, and that were not said of it."""
+    missing = kitchen.lacks(item.name, item.changes)
+    return [
+        one
+        for one in line.changes
+        if missing
+        and kitchen.must_choose(item.name, one)
+        and not any(kitchen.same_group(item.name, one, told) for told in item.changes)
+    ]
 
 
 def only(outcome: Outcome, said: Said, there: Sequence[Item]) -> bool:

@@ -280,7 +280,7 @@ class Deciding:
             return
         meant = [draft for _, draft in best.drafts]
         said, _ = items(best.reading)
-        if any(one.partial for one in said):
+        if any(one.partial for one in said) or any(one.recounts for one in best.said):
             return
         restates = any(one.word in words_of("sums up") for one in words.tokens[:1])
         rival = in_all(meant, said, known, self.index, restates=restates)

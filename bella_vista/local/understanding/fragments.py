@@ -280,6 +280,7 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     if of_pieces(out, item, said):
         return True
     out.matcher.make_plain(item, said)
+    said = _unlike_the_others(out, item, said)
     if tell_part(out, item, said):
         return True
     counted, said = said.count is not None, out.in_pieces(item, said)
@@ -362,6 +363,19 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
     else:
         out.change(item, said)
     return True
+
+
+def _unlike_the_others(out: Outcome, item: Item, said: Said) -> Said:
+    """Take "one without egg", after "one with egg", for one as it comes where no egg is in it."""
+    told = [change for one in item.splits for change in one.changes]
+    rest = [
+        one
+        for one in said.options
+        if not one.no
+        or out.kitchen.has(item.name, one.entity.words)
+        or not any(out.matcher.is_called(item, change, one.entity.words) for change in told)
+    ]
+    return said if rest == said.options else replace(said, options=rest, plain=not rest)
 
 
 def _more_of_a_share(out: Outcome, item: Item, said: Said) -> bool:

@@ -270,6 +270,8 @@ def _set_right(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
     if taken_back and right and len(so_made) == 1:
         out.change(so_made[0], said)
         return True
+    if taken_back and not (said.described or out.items) and _recount(out, said, so_made):
+        return True
     if definite and not said.correct:
         out.penalty += NEW_THOUGH_THERE
     if _told_of_one(out, said, there):

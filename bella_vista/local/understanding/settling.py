@@ -38,7 +38,7 @@ class Settling:
         wanted = (
             self._dealt_combos(item, combo)
             if combo
-            else _split(self._dealt_out(item), self._kitchen)
+            else shared_out(self._dealt_out(item), self._kitchen)
         )
         drafts: list[Draft] = []
         questions: list[Question] = []
@@ -547,7 +547,7 @@ def _part_fields(part: Item) -> dict[str, Any]:
     return fields
 
 
-def _split(item: Item, kitchen: Kitchen) -> list[Item]:
+def shared_out(item: Item, kitchen: Kitchen) -> list[Item]:
     """Take apart several of which some are to be different: the usual ones come first."""
     if not item.splits or item.quantity is None:
         return [item]
