@@ -169,7 +169,9 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "times": lambda _, s, e: s[JOINT] == TIMES,
     "optioned_on": lambda _, s, e: bool(s[FLAGS] & OPTIONED) and s[JOINT] != COMMA,
     "optioned": lambda _, s, e: bool(s[FLAGS] & OPTIONED),
-    "joined": lambda _, s, e: s[JOINT] in (WITH, AFTER_VERB, ON),
+    "joined": lambda _, s, e: (
+        s[JOINT] in (WITH, ON) or (s[JOINT] == AFTER_VERB and s[OP] != "instead-of")
+    ),
     "listed": lambda _, s, e: s[JOINT] in (AND, COMMA) and not (s[NUM] > 0 and s[HEAD] == 0),
     "denying": lambda _, s, e: s[NEG] and not s[PEND],
     "swapped": lambda _, s, e: (
@@ -197,7 +199,9 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "put_on_all": lambda _, s, e: s[JOINT] == ON and not (s[NUM] > 0 and s[SAID] > 1),
     "put_there": lambda doing, s, e: doing.known and s[JOINT] == ON and not s[NUM],
     "alternative": lambda _, s, e: s[JOINT] == OR,
-    "unlisted": lambda _, s, e: s[JOINT] not in (AND, COMMA),
+    "unlisted": lambda _, s, e: (
+        s[JOINT] not in (AND, COMMA) and not (s[OP] == "instead-of" and s[NUM] > 0)
+    ),
     "unalternative": lambda _, s, e: s[JOINT] != OR,
     "adjoining": lambda _, s, e: (
         s[JOINT] == NOTHING

@@ -672,8 +672,10 @@ class Doing:
             cost = 1.0  # "make both coffees large"
         if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:
             cost = NOT_IN_IT  # it is swapped "for" something
-        if state[JOINT] == AND and (edge.does in _COUNTING or not state[FLAGS] & TURNED):
-            cost += LISTED
+        if state[JOINT] == AND:
+            sized = edge.does == "size" and state[SIZE]  # "a small lemon and a small mango"
+            listed = edge.does in _COUNTING or sized or not state[FLAGS] & TURNED
+            cost += LISTED if listed else LISTED / 3 if edge.does == "a" else 0.0
         if not state[FLAGS] & TURNED:
             self.act(state, "become", None, place)
             state[FLAGS] |= TURNED

@@ -456,7 +456,8 @@ def _on_order(out: Outcome, said: Said) -> bool:
     if not changes and said.size is not None and sized(out, [item], said.size.words):
         other_size = True  # "a double with bacon", where there is a double
     apart = said.joint == AND or said.besides
-    if apart and said.article and said.size is not None and out.writer.clash(item, said):
+    begins = said.article or item in out.touched  # "make it a small lemon and small mango"
+    if apart and begins and said.size is not None and out.writer.clash(item, said):
         other_size = bool(item.size) and not said.correct  # "and a ten piece in buffalo"
     if one_more or other_size:
         out.penalty += NEW_THOUGH_THERE if said.definite else 0.0

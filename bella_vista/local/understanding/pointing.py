@@ -213,8 +213,13 @@ def _sizes_in_part(words: Lattice, known: Sequence[Item], index: Index) -> None:
         ends = first + 1 == len(words.tokens) or words.tokens[first + 1].stop
         ends = ends or any(edge.does == "one" for edge in words.edges[first + 1])
         meant = [size for size in sizes if stem(size.split()[0]) == token.stem]
+        meant = [] if token.word.isdigit() else meant
+        if _after(words, first, ("instead-of",)):
+            number = number_at(words.tokens, first)  # "instead of the twelve do a six piece"
+            meant = [size for size in sizes if number and size.split()[0] == str(number[0])]
+            ends = True
         points = words.tokens[first - 1].word in words_of("points")
-        if not (points and ends and len(meant) == 1) or token.word.isdigit():
+        if not (points and ends and len(meant) == 1):
             continue
         if any(edge.does == "size" for edge in words.edges[first]):
             continue
@@ -377,7 +382,7 @@ def _removed(words: Lattice, first: int) -> bool:
 
 def _changed(words: Lattice, first: int) -> bool:
     """Whether what begins at a place is to become something: "make the double a single"."""
-    return _after(words, first, CHANGING)
+    return _after(words, first, (*CHANGING, "instead-of"))
 
 
 def _after(words: Lattice, first: int, verbs: Collection[str]) -> bool:
