@@ -337,7 +337,8 @@ class Accounting:
             if not dealt and not (split and about.head and self._counted(number, about, named)):
                 return ""
         if said.exact and said.count is not None and said.head is not None:
-            if sum(line.quantity for line in found) > said.count:
+            plain = [line for line in found if said.plain and not line.things[0].changes]
+            if sum(line.quantity for line in plain or found) > said.count:
                 return ""
         return None
 

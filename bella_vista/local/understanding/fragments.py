@@ -30,8 +30,12 @@ def pointed(out: Outcome, said: Said) -> None:
     made = (
         out.matcher.made_with(out.there, said.options) if said.exact and said.ref == "one" else []
     )
+    plain = out.matcher.plain_beside(out.there)
     if said.ref in ("same", "again"):
         again(out, said)
+    elif said.exact and said.ref == "one" and said.plain and not said.options and len(plain) == 1:
+        out.count(plain[0], said.count or 1)  # "only one plain one"
+        out.touch(plain[0])
     elif made and sum(item.quantity or 1 for item in made) == (said.count or 1):
         out.spoken = made[-1]  # "four in all, still just the one gluten free"
     elif topic is not None:

@@ -134,6 +134,11 @@ class Matcher:
             for change in one.changes
         )
 
+    def plain_beside(self, items: Sequence[Item]) -> list[Item]:
+        """Return the things as they come that stand beside others of the same dish with changes."""
+        changed = {item.name for item in items if item.changes}
+        return [item for item in items if not item.changes and item.name in changed]
+
     def kin(self, item: Item, said: Said) -> Said | None:
         """Take an option that a thing cannot have for another dish of its kind that is called so.
 

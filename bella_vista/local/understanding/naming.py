@@ -254,24 +254,30 @@ def _set_right(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
             fresh = replace(said, head=None, count=None, article=False)
             out.change_each(fresh, smaller, said.number)
             return True
+    so_made = (
+        out.matcher.made_with(there, said.options) if len(there) > 1 and said.options else there
+    )
+    plain = out.matcher.plain_beside(there)
+    if said.plain and not said.options and len(plain) == 1:
+        so_made, said = plain, replace(said, plain=False)  # "only one plain crepe, then"
     fewer = (
         said.exact
         and said.count is not None
         and any(
-            said.count < (item.quantity or 1) for item in out.matcher.made_with(there, said.options)
+            said.count < (item.quantity or 1)
+            for item in out.matcher.made_with(so_made, said.options)
         )
     )
     taken_back = said.correct or said.after_all or fewer
     resized = said.after_all and said.size is not None
     right = said.meant or said.definite or said.count is not None or resized
-    so_made = (
-        out.matcher.made_with(there, said.options) if len(there) > 1 and said.options else there
-    )
     if taken_back and right and len(so_made) == 1:
         out.change(so_made[0], said)
         return True
     if taken_back and not (said.described or out.items) and _recount(out, said, so_made):
         return True
+    if fewer and not (said.described or out.items):
+        return out.ask_which(replace(said, head=None), there)
     if definite and not said.correct:
         out.penalty += NEW_THOUGH_THERE
     if _told_of_one(out, said, there):

@@ -99,8 +99,7 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         items = called
     elif tells and said.plain:
         plain = [item for item in items if not item.changes]
-        beside = [i for i in plain if any(o.changes and o.name == i.name for o in items)]
-        items = beside or plain or items
+        items = outcome.matcher.plain_beside(items) or plain or items
     if said.ref in _EVERY:
         new = [item for item in outcome.items if item in things]
         divided = [item.source for item in new if item.source is not None]  # "one large, no, both"
