@@ -151,6 +151,10 @@ def in_place_of_another(out: Outcome, said: Said) -> None:
     old = out.gives_way or out.removed
     several = out.gives_way is not None and out.several_give_way
     out.gives_way = out.removed = None
+    topic = out.asked_about()
+    if old is None and said.instead and topic and not out.kitchen.serves(topic):
+        out.add(item)  # "do you have the honey bread? Two baklavas instead", as it is sold out
+        return
     if old is None and said.instead:
         same = [
             one for one in out.there if out.matcher.section(one) == out.matcher.section(item) != ""
