@@ -491,7 +491,9 @@ class Doing:
             and entity.halved != entity.mask
         ):
             if not fits & entity.halved:
-                cost += UNFOUND  # "a half, cold": a size of the sandwich
+                # "A half, cold": a size of the sandwich. "Half cherry half lemon" are both.
+                several = state[HEAD] > 0 and not fits & ~(entity.loose & entity.chosen)
+                cost += UNHALVED / 2 if several else UNFOUND
         if fits & entity.tallied and state[FLAGS] & TURNED and follows(state, "number"):
             cost += 0.0 if pend else COUNTED  # "make it two sugars": rather sugars than coffees
         if state[FLAGS] & TURNED and not pend and follows(state, "a"):
