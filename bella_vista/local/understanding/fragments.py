@@ -281,7 +281,7 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
             item.quantity = said.count  # "one ham pie, no, two veggie"
             out.change(item, replace(said, count=None))
             return True
-    if of_pieces(out, item, said):
+    if of_pieces(out, item, said) or _comes_without(out, item, said):
         return True
     out.matcher.make_plain(item, said)
     said = _unlike_the_others(out, item, said)
@@ -366,6 +366,25 @@ def _belongs(out: Outcome, item: Item, said: Said) -> bool:
         out.order(said, words, item.names, number or 1)
     else:
         out.change(item, said)
+    return True
+
+
+def _comes_without(out: Outcome, item: Item, said: Said) -> bool:
+    """Order some beside what has just what they are not to have: "two burgers with bacon and one without bacon"."""
+    number = said.number or (1 if said.ref == "one" else None)
+    apart = said.definite or said.ordinal or said.partial or said.correct or item.splits
+    denied = [
+        one
+        for one in said.options
+        for change in item.changes
+        if one.no != change.startswith("no ")
+        and out.matcher.is_called(item, change, one.entity.words)
+    ]
+    if not number or apart or not denied or denied != said.options or item.line is not None:
+        return False
+    rest = [one for one in denied if one.no == out.kitchen.has(item.name, one.entity.words)]
+    fresh = out.order(replace(said, ref="", options=rest), item.words, item.names, number)
+    fresh.size = fresh.size or item.size
     return True
 
 
