@@ -68,7 +68,8 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
         reading = [*reading[1:], reading[0]]  # "no basil on anything: a margherita and a diavola"
     out.penalty -= 0.6 * dealt
     _share(out, reading)
-    lines, old = out.lines, said_again(out, reading)
+    lines, first = out.lines, reading[0] if reading else Said()
+    old, reading = said_again(out, reading)
     if old:
         out.lines = [line for line in lines if line not in old]
     recap = _recap(out, reading)
@@ -105,7 +106,7 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
     if old:
         out.lines = lines
         put_in_place(out, old)
-        reading[0].recounts = True
+        first.recounts = True
     return out
 
 

@@ -1,6 +1,7 @@
 """Corrections of more than one thing: the whole order said again, only one of it, and taking changes back."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from bella_vista.local.understanding.items import Item
@@ -16,25 +17,50 @@ _TAKEN_BACK = 0.4
 """How much more likely a "leave it" takes something back, where there is something to take back."""
 
 
-def said_again(outcome: Outcome, reading: Sequence[Said]) -> list[Item]:
-    """Return the lines in whose place a correction comes: all of them, or those of one dish that is shared out."""
+def said_again(outcome: Outcome, reading: Sequence[Said]) -> tuple[list[Item], Sequence[Said]]:
+    """Return the lines in whose place a correction comes, and what comes there.
+
+    These are all lines, or those of one dish that is shared out: "no, three pizzas, one without olives".
+    """
     if _says_whole_order(outcome, reading):
-        return [*outcome.lines]
-    first = reading[0] if reading else Said()
+        return [*outcome.lines], reading
+    again = _as_correction(reading)
+    first = again[0] if again else Said()
     shared = 0
-    for said in reading[1:]:
-        if said.head or said.verb or said.become or said.more or not said.described:
+    for said in again[1:]:
+        points = said.definite or said.ordinal or said.half or said.verb or said.become
+        if said.head or points or said.more or not said.described:
             break
         shared += said.number or (1 if said.ref == "one" else 0)
     apart = first.verb or first.become or first.more or first.besides or first.instead
-    if not (first.correct and first.head and first.count) or apart or shared != first.count:
-        return []
+    if not (first.correct and first.head and first.count) or apart or not shared:
+        return [], reading
     found = outcome.matcher.named(first.mask, outcome.there)
     before = outcome.situation.before
     had = {one.line.id: one.line for one in before or () if one.line is not None}
     fresh = [one for one in found if one.line is not None and had.get(one.line.id) != one.line]
     found = fresh or found
-    return found if len({item.names for item in found}) == 1 and not outcome.waiting else []
+    unclear = len({item.names for item in found}) != 1 or outcome.waiting
+    unclear = unclear or (len(found) == 1 and shared < first.count)  # the rest of it stays
+    if unclear or (shared > first.count and not first.described):
+        return [], reading
+    told = replace(first, correct=False, firmly=False, meant=False)  # nothing of it is there now
+    return found, [told, *again[1:]]
+
+
+def _as_correction(reading: Sequence[Said]) -> Sequence[Said]:
+    """Take "make that three pizzas" for "no, three pizzas"."""
+    first, rest = (reading[0], reading[1:]) if reading else (Said(), ())
+    if first.verb != "change" or first.described or first.more or first.partial:
+        return reading
+    points, become = first.ref == "it" and not first.head, first.become
+    if points and become is None and rest and rest[0].head:
+        return [replace(rest[0], correct=True), *rest[1:]]
+    if points and become is not None and become.head:
+        return [replace(become, correct=True), *rest]
+    if first.head and first.definite and become is None:
+        return [replace(first, verb="", definite=False, correct=True), *rest]
+    return reading
 
 
 def _says_whole_order(outcome: Outcome, reading: Sequence[Said]) -> bool:
@@ -65,9 +91,11 @@ def put_in_place(outcome: Outcome, old: Sequence[Item]) -> None:
         outcome: What was said, all of it as new things.
         old: The lines in whose place it comes.
     """
-    kitchen, whole = outcome.kitchen, [item for item in outcome.items if not item.splits]
+    kitchen = outcome.kitchen
     outcome.items = [one for item in outcome.items for one in shared_out(item, kitchen)]
-    left = [*old]
+    named = [item.names for item in outcome.items]
+    whole = [item for item in outcome.items if named.count(item.names) == 1]
+    left, had, sizes = [*old], [*old[0].changes], {line.size for line in old}
     for alike in (_is_the_same, _is_of_size, _is_of_dish):
         for line in [*left]:
             item = next((one for one in outcome.items if alike(one, line, kitchen)), None)
@@ -79,17 +107,16 @@ def put_in_place(outcome: Outcome, old: Sequence[Item]) -> None:
             if item in whole:
                 item.changes = item.changes or list(line.changes)
             else:
-                item.changes = [*_lacking(item, line, kitchen), *item.changes]
+                item.changes = [*_lacking(item, line.changes, kitchen), *item.changes]
             item.parts = item.parts or line.parts
             outcome.become(line, item)
             line.quantity = item.quantity
     for line in left:
         outcome.take_off(line, None)
-    sizes = {line.size for line in old}
     for item in outcome.items:
         if item not in whole and item.names == old[0].names and len(sizes) == 1:
-            item.size = item.size or old[0].size
-            item.changes = [*_lacking(item, old[0], kitchen), *item.changes]
+            item.size = item.size or [*sizes][0]
+            item.changes = [*_lacking(item, had, kitchen), *item.changes]
 
 
 def _is_of_dish(item: Item, line: Item, kitchen: Kitchen) -> bool:
@@ -112,13 +139,13 @@ def _is_the_same(item: Item, line: Item, kitchen: Kitchen) -> bool:
     return item.names == line.names and item.size in (None, line.size) and told == had
 
 
-def _lacking(item: Item, line: Item, kitchen: Kitchen) -> list[str]:
-    """Return the choices of a line that a thing cannot be without, and that were not said of it."""
-    missing = kitchen.lacks(item.name, item.changes)
+def _lacking(item: Item, had: Sequence[str], kitchen: Kitchen) -> list[str]:
+    """Return the choices that were had of which a thing has one as well, and that were not said of it."""
+    kept = item.changes or kitchen.lacks(item.name, item.changes)  # "one plain" has the usual ones
     return [
         one
-        for one in line.changes
-        if missing
+        for one in had
+        if kept
         and kitchen.must_choose(item.name, one)
         and not any(kitchen.same_group(item.name, one, told) for told in item.changes)
     ]

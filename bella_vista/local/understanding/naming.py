@@ -263,10 +263,8 @@ def _set_right(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
     fewer = (
         said.exact
         and said.count is not None
-        and any(
-            said.count < (item.quantity or 1)
-            for item in out.matcher.made_with(so_made, said.options)
-        )
+        and said.count
+        < sum(item.quantity or 1 for item in out.matcher.made_with(so_made, said.options))
     )
     taken_back = said.correct or said.after_all or fewer
     resized = said.after_all and said.size is not None
@@ -274,7 +272,9 @@ def _set_right(out: Outcome, said: Said, there: Sequence[Item]) -> bool:
     if taken_back and right and len(so_made) == 1:
         out.change(so_made[0], said)
         return True
-    if taken_back and not (said.described or out.items) and _recount(out, said, so_made):
+    held = sum(item.quantity or 1 for item in there)
+    in_all = taken_back or (said.outdone is not None and said.outdone.value == held)
+    if in_all and not (said.described or out.items) and _recount(out, said, so_made):
         return True
     if fewer and not (said.described or out.items):
         return out.ask_which(replace(said, head=None), there)
