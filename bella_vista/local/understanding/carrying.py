@@ -354,7 +354,7 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         said = _of_having(out, said)
     if said.verb == "instead-of" and said.become is not None:
         said.verb = "swap"
-    if said.kept and not said.become and _keeps(out, said):
+    if said.kept and not said.become and _keeps(out, said, following):
         return
     if said.verb == "keep":
         said.verb = ""
@@ -525,7 +525,7 @@ def _says_which(out: Outcome, said: Said) -> bool:
     return True
 
 
-def _keeps(out: Outcome, said: Said) -> bool:
+def _keeps(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
     """Leave a thing as it is: "the other one stays", "keep the shake"."""
     things = [*out.lines, *out.items]
     copy = out.items[-1] if out.items and out.items[-1].copied else None
@@ -543,6 +543,10 @@ def _keeps(out: Outcome, said: Said) -> bool:
         found = out.matcher.made_with(out.things, said.options) if said.options else []
     if said.described:
         found = out.matcher.made_with(found, said.options)
+    fewer = said.head is not None and said.count is not None and not (said.partial or following)
+    if len(found) == 1 and fewer and 0 < (said.count or 0) < (found[0].quantity or 1):
+        out.count(found[0], said.count or 1)  # "keep one slice"
+        out.touch(found[0])
     if found:
         found[-1].gone = 0  # "scratch the tiramisu, no wait, keep the tiramisu"
         out.spoken = found[-1]

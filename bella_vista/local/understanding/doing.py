@@ -73,6 +73,7 @@ from bella_vista.local.understanding.states import (
     follows_same_of,
     subject_begins,
 )
+from bella_vista.local.understanding.tokens import number_at, tokenize
 
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _COUNTING, _NAMING = ("number", "dish"), ("number", "dish", "size")
@@ -675,7 +676,8 @@ class Doing:
         if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:
             cost = NOT_IN_IT  # it is swapped "for" something
         if state[JOINT] == AND:
-            sized = edge.does == "size" and state[SIZE]  # "a small lemon and a small mango"
+            pieces = state[NUM] > 0 and number_at(tokenize(edge.words), 0) is not None
+            sized = edge.does == "size" and (state[SIZE] or pieces)  # "a six mild and a six hot"
             listed = edge.does in _COUNTING or sized or not state[FLAGS] & TURNED
             cost += LISTED if listed else LISTED / 3 if edge.does == "a" else 0.0
         if not state[FLAGS] & TURNED:

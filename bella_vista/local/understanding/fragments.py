@@ -482,6 +482,10 @@ def _on_order(out: Outcome, said: Said) -> bool:
     begins = said.article or item in out.touched  # "make it a small lemon and small mango"
     if apart and begins and said.size is not None and out.writer.clash(item, said):
         other_size = bool(item.size) and not said.correct  # "and a ten piece in buffalo"
+    if apart and said.count and item in out.touched and not said.correct and item.size:
+        pieces = said.size is None and out.kitchen.in_pieces(item.name, said.count)
+        chosen = [out.kitchen.must_choose(item.name, one.entity.words) for one in said.options]
+        other_size = other_size or bool(pieces and all(chosen))  # "a six mild and a six hot"
     if one_more or other_size:
         out.penalty += NEW_THOUGH_THERE if said.definite else 0.0
         out.order(said, item.words, item.names, number or 1)
