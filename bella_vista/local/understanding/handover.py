@@ -231,7 +231,10 @@ class Handover:
         if not 2 <= len(run.tokens) <= _LONGEST_ADDRESS:
             return None
         tokens = run.tokens
-        if not any(token.word[0].isdigit() for token in tokens[: len(tokens) - 1]):
+        said = [at for at in range(len(tokens)) if number_at(tokens, at) is not None]
+        numbered = [at for at, token in enumerate(tokens) if token.word[0].isdigit()]
+        numbered += [at for at in said if at + 1 in said]  # "two twelve", and no "two rocky roads"
+        if min(numbered, default=len(tokens)) >= len(tokens) - 1:
             return None
         first = next(
             (i for i, token in enumerate(tokens) if token.word not in words_of("to a place")), 0
@@ -246,7 +249,7 @@ class Handover:
         street = street or (len(tokens) > 2 and self._has_postcode(run.typed(first)))
         if not street or self._names_dish_before_to(run):
             return None
-        starts = tokens[first].word[0].isdigit() or any(
+        starts = first in numbered or any(
             token.word[0].isdigit() for token in tokens[first + 1 : first + 8]
         )
         last = self._address_end(run, first)

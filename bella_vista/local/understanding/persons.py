@@ -87,6 +87,8 @@ def _mentions(words: Words, names: Names) -> Iterator[_Mention]:
 def _person(found: Found, names: Names) -> frozenset[str] | None:
     """Return the words that point at somebody later, none for several people, ``None`` if it is nobody."""
     kin, name = found.match["kin"], found.match["name"]
+    if other := found.match.groupdict().get("other"):  # "my coach wants a latte"
+        return frozenset((other, _ANYBODY)) if names.meaning(other) is None else None
     if kin:
         hers, his = (kin in phrases_of(block) for block in ("kin of hers", "kin of his"))
         called = found.match.groupdict().get("called") or kin  # "my friend Joel gets a cola"
@@ -153,14 +155,13 @@ def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None
     for first, token in enumerate(words.tokens):
         if token.breaks:
             mine = owned
-        pointed = [*_pointed(words, first, owned, mine)]
-        for last, own, alone in pointed:
+        for last, own, alone in _pointed(words, first, owned, mine):
             words.edges[first].extend(_edges(words, first, last, own, index, alone=alone))
         if token.word in called:
             mine = _of(token.word, owned)  # "my son wants olives on his": no other's
             if first and words.tokens[first - 1].word == "for":
                 words.edges[first - 1].append(Edge("filler", first + 1, _SAID, words=token.word))
-            elif not any(alone for _, _, alone in pointed):
+            else:
                 words.edges[first].append(Edge("filler", first + 1, _TALK, words=token.word))
 
 
@@ -182,7 +183,7 @@ def _pointed(
     said = [token.word for token in words.tokens]
     word, last = said[first], first + 1
     put_on = first > 0 and said[first - 1] in words_of("put on")
-    if first > 1 and any(edge.does in ("one", "number", "a") for edge in words.edges[first - 2]):
+    if first > 1 and any(edge.does in ("one", "number", "a", "more") for edge in words.edges[first - 2]):
         put_on = False  # "one for him" is one more
     for person, (possessive, object_form) in _FORMS.items():
         own = _of(person, mine) or _of(person, owned)
@@ -198,7 +199,7 @@ def _pointed(
     if one is not None and wants is not None and one != _MINE:
         yield at + 1 + len(wants.group().split()), _of(one, owned), True
     elif one is not None and one not in _FORMS:
-        told = any(edge.does in ("no", "with") for edge in [*words.edges, []][at + 1])
+        told = any(edge.does in ("no", "with", "remove") for edge in [*words.edges, []][at + 1])
         token = words.tokens[at]
         owner = one != said[at] or token.end - token.start > len(token.word)
         yield at + 1, _of(one, owned), put_on or told or owner
