@@ -132,6 +132,9 @@ class OrderTakerPolicy(Policy):
             return not lost and (not added or answered)
         if _pays(now):
             return not _orders(now)  # they pay once they have everything
+        if now.scene.opening and now.order.get("payment_method") and _orders(now):
+            # A correction behind the reading: "yes but make the latte a small one".
+            return not any(draft.op == "add_item" for draft in now.heard.commands)
         # Another agent sent the guest back with words that are on the order already.
         return now.scene.opening and bool(now.order.get("fulfilment")) and not now.scene.outcomes
 
