@@ -110,7 +110,8 @@ class _Telling:
         counted_off = [turn for turn in turns if turn.kind != "person"]
         unpaused = [t for t in self._unpaused if t.first >= combo.last and t.kind != "person"]
         for told in (counted_off, turns, unpaused) if combo.number >= _LEAST else ():
-            if _told_of(told) == combo.number and len(told) > 1:
+            whole = _told_of(told) == combo.number and len(told) > 1
+            if whole and not self._is_mixed(combo.name, told):
                 return told
         for listed in self._listed(combo, articles=waited) if combo.number >= _LEAST else ():
             return listed
@@ -171,7 +172,7 @@ class _Telling:
 
         Args:
             combo: Where it is ordered.
-            articles: Whether "a hot dog" is one of them.
+            articles: Whether "a hot dog" is one of them, and "two hot dogs" are all.
         """
         kinds: dict[int, list[_Turn]] = {}
         menu = self._kitchen.combo(combo.name)
@@ -181,9 +182,16 @@ class _Telling:
             for part in named & single if turn.first >= combo.last else ():
                 kinds.setdefault(part, []).append(turn)
         for turns in sorted(kinds.values(), key=lambda told: told[0].first):
-            whole = _told_of(turns) == combo.number and len(turns) > 1
+            whole = _told_of(turns) == combo.number and (articles or len(turns) > 1)
             if whole and self._is_apart(turns[0].first) and not self._counts_inside(turns):
                 yield turns
+
+    def _is_mixed(self, name: str, turns: Sequence[_Turn]) -> bool:
+        """Whether only different parts of one are counted: "one cheeseburger and one cola"."""
+        ends = [(turn.begins, self._goes_on_to(turn.begins)) for turn in turns]
+        bare = all(self._tokens[at].word not in words_of("before a part") for at, _ in ends)
+        parts = [self._parts(name, at, end) for at, end in ends if end > at]
+        return bare and len(parts) == len(turns) and not set.intersection(*parts)
 
     def _counts_inside(self, turns: Sequence[_Turn]) -> bool:
         """Whether something is counted in what is told, but not once for each."""
