@@ -40,7 +40,7 @@ def said_again(outcome: Outcome, reading: Sequence[Said]) -> tuple[list[Item], S
     had = {one.line.id: one.line for one in before or () if one.line is not None}
     fresh = [one for one in found if one.line is not None and had.get(one.line.id) != one.line]
     found = fresh or found
-    unclear = len({item.names for item in found}) != 1 or outcome.waiting
+    unclear = len({item.names for item in found}) != 1 or bool(outcome.waiting)
     unclear = unclear or (len(found) == 1 and shared < first.count)  # the rest of it stays
     if unclear or (shared > first.count and not first.described):
         return [], reading
