@@ -34,6 +34,8 @@ _OF_LINES = frozenset({"add_item", "change_item", "remove_item"})
 _IN_THE_READING = _OF_LINES | {"set_fulfilment", "add_allergy", "read_back"}
 _BESIDE_A_YES = frozenset({"choose_payment", "set_tip", "set_customer", "add_note"})
 """Changes that need no second reading: "it's right, put it under Nguyen"."""
+_OF_PAYING = (Topic.PAYMENT, Topic.TIP, Topic.PLACE)
+"""Questions of Payment, which come once the order is confirmed."""
 _ON_THE_WAY = (Topic.FULFILMENT, Topic.ADDRESS, Topic.POSTCODE, Topic.NAME, Topic.WHEN)
 """Questions that come after the guest has everything: once they are settled the order is read back."""
 
@@ -132,8 +134,8 @@ class OrderTakerPolicy(Policy):
             return not lost and (not added or answered)
         if _pays(now):
             return not _orders(now)  # they pay once they have everything
-        if now.scene.opening and now.order.get("payment_method") and _orders(now):
-            # A correction behind the reading: "yes but make the latte a small one".
+        if now.topic in _OF_PAYING and _orders(now):
+            # A correction, said to Payment: "yes but make the latte a small one".
             return not any(draft.op == "add_item" for draft in now.heard.commands)
         # Another agent sent the guest back with words that are on the order already.
         return now.scene.opening and bool(now.order.get("fulfilment")) and not now.scene.outcomes

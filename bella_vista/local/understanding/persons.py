@@ -186,7 +186,8 @@ def _pointed(
     if first > 1 and any(edge.does in ("one", "number", "a", "more") for edge in words.edges[first - 2]):
         put_on = False  # "one for him" is one more
     for person, (possessive, object_form) in _FORMS.items():
-        own = _of(person, mine) or _of(person, owned)
+        own = _named(person, mine) or _named(person, owned)
+        own = own or _of(person, mine) or _of(person, owned)
         if word in words_of(person) or (word == object_form and put_on):
             yield last, own, True
         elif word == possessive:
@@ -205,9 +206,14 @@ def _pointed(
         yield at + 1, _of(one, owned), put_on or told or owner
 
 
+def _named(word: str, owned: Sequence[Item]) -> Sequence[Item]:
+    """Return what belongs to somebody who is called so."""
+    return [item for item in owned if item.line is not None and word in item.line.person]
+
+
 def _of(word: str, owned: Sequence[Item]) -> Sequence[Item]:
     """Return what belongs to somebody; "his" is a friend's where no other he is known."""
-    own = [item for item in owned if item.line is not None and word in item.line.person]
+    own = _named(word, owned)
     if own or word not in (_HERS, _HIS):
         return own
     others = [item for item in owned if item.line is not None and _ANYBODY in item.line.person]
