@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bella_vista.local.english import vocabulary
-from bella_vista.local.english.talking import pattern, phrases_of, words_of
+from bella_vista.local.english.talking import pattern, phrases_of, table, words_of
 from bella_vista.local.understanding.edges import Edge, Lattice
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
@@ -39,7 +39,7 @@ class _Mention:
 
 
 def shares(words: Words, names: Names) -> Sequence[Share]:
-    """Return what each person gets whom a message names: "my wife wants the soup, and a cola for Joel".
+    """Return what each person named in a message gets: "my wife wants the soup, and a cola for Joel".
 
     What the guest says that they want themselves is theirs only beside what others get.
     """
@@ -93,13 +93,10 @@ def _person(found: Found, names: Names) -> frozenset[str] | None:
         hers, his = (kin in phrases_of(block) for block in ("kin of hers", "kin of his"))
         called = found.match.groupdict().get("called") or kin  # "my friend Joel gets a cola"
         return frozenset((kin, called, _HERS if hers else _HIS if his else _ANYBODY))
-    if name in ("me", "my", "myself"):
-        return frozenset((_MINE,))
-    if name in (_MINE, _HERS, _HIS):
-        return frozenset((name,))
-    if name in ("her", "him"):
-        return frozenset((_HERS if name == "her" else _HIS,))
-    if name in ("we", "they", "us", "them", "you", "everyone", "everybody"):
+    for person, forms in table("persons behind for").items():
+        if name == person or name in forms:
+            return frozenset((person,))
+    if name in words_of("several people"):
         return NOBODY
     meant = names.meaning(name)
     # "Josh wants the same" names a person, although a dish may be called Rogan Josh.
@@ -151,7 +148,7 @@ def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None
     if not owned:
         return
     called = frozenset(one for item in owned if item.line is not None for one in item.line.person)
-    mine = owned
+    mine: Sequence[Item] = owned
     for first, token in enumerate(words.tokens):
         if token.breaks:
             mine = owned
@@ -169,7 +166,7 @@ def another_is_named(words: Lattice, known: Sequence[Item], item: Item) -> bool:
     """Whether a line belongs to somebody, and only others are named: "ham for Joel" changes nothing of Ann's."""
     owner = item.line.person if item.line is not None else NOBODY
     called = {one for other in known if other.line is not None for one in other.line.person}
-    named = {token.word for token in words.tokens} & (called - {*_FORMS, _ANYBODY})
+    named = {token.word for token in words.tokens} & (called - {*_PRONOUNS, _ANYBODY})
     return bool(owner and named) and named.isdisjoint(owner)
 
 
@@ -183,14 +180,16 @@ def _pointed(
     said = [token.word for token in words.tokens]
     word, last = said[first], first + 1
     put_on = first > 0 and said[first - 1] in words_of("put on")
-    if first > 1 and any(edge.does in ("one", "number", "a", "more") for edge in words.edges[first - 2]):
+    if first > 1 and any(
+        edge.does in ("one", "number", "a", "more") for edge in words.edges[first - 2]
+    ):
         put_on = False  # "one for him" is one more
-    for person, (possessive, object_form) in _FORMS.items():
+    for person in _PRONOUNS:
         own = _named(person, mine) or _named(person, owned)
         own = own or _of(person, mine) or _of(person, owned)
-        if word in words_of(person) or (word == object_form and put_on):
+        if word in words_of(person) or (put_on and word in table("persons behind for")[person]):
             yield last, own, True
-        elif word == possessive:
+        elif word in table("persons before theirs")[person]:
             yield last, own, False
     at = first + (word in ("my", "our", "the"))
     if at >= len(said):
@@ -199,7 +198,7 @@ def _pointed(
     wants = pattern("somebody wants").match(" ".join(said[at + 1 : at + 1 + _LONGEST_WISH]))
     if one is not None and wants is not None and one != _MINE:
         yield at + 1 + len(wants.group().split()), _of(one, owned), True
-    elif one is not None and one not in _FORMS:
+    elif one is not None and one not in _PRONOUNS:
         told = any(edge.does in ("no", "with", "remove") for edge in [*words.edges, []][at + 1])
         token = words.tokens[at]
         owner = one != said[at] or token.end - token.start > len(token.word)
@@ -227,16 +226,15 @@ def _edges(
     following = words.edges[last] if last < len(words.tokens) else []
     said = words.tokens[last].word if last < len(words.tokens) else ""
     told = " ".join(token.word for token in words.tokens[first:last])
-    owns = any(one.does in _OWNED for one in following) and told in {
-        one for one, _ in _FORMS.values()
-    }
+    possessive = any(told in forms for forms in table("persons before theirs").values())
+    owns = possessive and any(one.does in _OWNED for one in following)
     given = first > 0 and words.tokens[first - 1].word == "for"
     for item in own:
         bit = index.bit(item.name or "")
         if item.line is None or not bit:
             continue
         entity, lines = index.entity(bit.bit_length()), (item.line.id,)
-        if said in ("one", "order", "portion"):
+        if said == "one" or said in words_of("portions"):
             yield Edge("dish", last + 1, _ALONE, entity, words=f"{told} {said}", lines=lines)
         elif alone and not owns:
             yield Edge("dish", last, _FOR if given else _ALONE, entity, words=told, lines=lines)
@@ -245,8 +243,7 @@ def _edges(
                 yield Edge("dish", dish.end, dish.cost, entity, words=dish.words, lines=lines)
 
 
-_FORMS = {_HERS: ("her", "her"), _HIS: ("his", "him"), _MINE: ("my", "me")}
-"""What stands before what is theirs, and behind "for"."""
+_PRONOUNS = (_HERS, _HIS, _MINE)
 _TALK, _SAID = 0.5, -0.01
 """The cost of a word for somebody that points at nothing: "Priya just texted", "a cola for Joel"."""
 _LONGEST_WISH = 6
