@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from bella_vista.local.understanding.meaning import Draft, LineSeen
+from bella_vista.local.understanding.meaning import NOBODY, Draft, LineSeen
 
 
 @dataclass(eq=False)
@@ -73,6 +73,11 @@ class Item:
     def name(self) -> str | None:
         """The dish, when it is certain."""
         return self.names[0] if len(self.names) == 1 else None
+
+    @property
+    def person(self) -> frozenset[str]:
+        """The words that point at the person whose line it is."""
+        return self.line.person if self.line is not None else NOBODY
 
     @classmethod
     def of_line(cls, line: LineSeen) -> "Item":

@@ -144,10 +144,10 @@ def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None
         known: The lines of the order.
         index: The menu's names.
     """
-    owned = [item for item in known if item.line is not None and item.line.person]
+    owned = [item for item in known if item.person]
     if not owned:
         return
-    called = frozenset(one for item in owned if item.line is not None for one in item.line.person)
+    called = frozenset(one for item in owned for one in item.person)
     mine: Sequence[Item] = owned
     for first, token in enumerate(words.tokens):
         if token.breaks:
@@ -164,10 +164,9 @@ def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None
 
 def another_is_named(words: Lattice, known: Sequence[Item], item: Item) -> bool:
     """Whether a line belongs to somebody, and only others are named: "ham for Joel" changes nothing of Ann's."""
-    owner = item.line.person if item.line is not None else NOBODY
-    called = {one for other in known if other.line is not None for one in other.line.person}
+    called = {one for other in known for one in other.person}
     named = {token.word for token in words.tokens} & (called - {*_PRONOUNS, _ANYBODY})
-    return bool(owner and named) and named.isdisjoint(owner)
+    return bool(item.person and named) and named.isdisjoint(item.person)
 
 
 def _pointed(
@@ -207,7 +206,7 @@ def _pointed(
 
 def _named(word: str, owned: Sequence[Item]) -> Sequence[Item]:
     """Return what belongs to somebody who is called so."""
-    return [item for item in owned if item.line is not None and word in item.line.person]
+    return [item for item in owned if word in item.person]
 
 
 def _of(word: str, owned: Sequence[Item]) -> Sequence[Item]:
@@ -215,9 +214,8 @@ def _of(word: str, owned: Sequence[Item]) -> Sequence[Item]:
     own = _named(word, owned)
     if own or word not in (_HERS, _HIS):
         return own
-    others = [item for item in owned if item.line is not None and _ANYBODY in item.line.person]
-    people = {item.line.person for item in others if item.line is not None}
-    return others if len(people) == 1 else []
+    others = [item for item in owned if _ANYBODY in item.person]
+    return others if len({item.person for item in others}) == 1 else []
 
 
 def _edges(
