@@ -3,7 +3,7 @@
 All amounts that totals depend on are copied to the line, so that an order can be billed without its menu.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -158,6 +158,13 @@ class Kitchen:
             near = self._instead_of(item)
             hint = f" Instead: {', '.join(near)}." if near else ""
             raise SoldOut(f"{item.name} is sold out today.{hint}", name=item.name, near=[*near])
+
+    def items_of(self, line: OrderLine) -> Iterator[Dish | Combo]:
+        """Yield what a line is made of, as far as the menu still has it: the item itself, then its parts."""
+        for name in (line.name, *(part.name for part in line.parts)):
+            item = self.menu.combo(name) or self.menu.dish(name)
+            if item is not None:
+                yield item
 
     def refuse_unserved(self, item: Dish | Combo) -> None:
         """Refuse an item that is not served at that time.

@@ -181,13 +181,10 @@ def _refuse_unserved(order: OrderState, context: OrderContext) -> None:
 
 
 def _items(order: OrderState, context: OrderContext) -> Iterator[tuple[Dish | Combo, Kitchen]]:
-    menu = context.menu
-    kitchen = Kitchen(menu, lambda: order_time(order, context))
+    kitchen = Kitchen(context.menu, lambda: order_time(order, context))
     for line in order.order_items:
-        for name in (line.name, *(part.name for part in line.parts)):
-            item = menu.combo(name) or menu.dish(name)
-            if item is not None:
-                yield item, kitchen
+        for item in kitchen.items_of(line):
+            yield item, kitchen
 
 
 def _address(address: str | None, restaurant: Restaurant) -> str | None:

@@ -143,7 +143,7 @@ class ChangeItem(HouseCommand):
         return (f"lines/{line_of(state, self.line_id).id}",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Replace the given fields; the menu is consulted only for those it determines."""
+        """Replace the given fields; the menu is consulted only for those it determines, and for more of the line."""
         ensure(can_order(order))
         old = line_of(order, self.line_id)
         line = old
@@ -152,6 +152,8 @@ class ChangeItem(HouseCommand):
             line = self._served(old, _kitchen(order, context))
         if self.quantity is not None:
             line = line.model_copy(update={"quantity": self.quantity})
+        if line.quantity > old.quantity:
+            _refuse_sold_out(line, _kitchen(order, context))
         if self.note is not None:
             line = line.model_copy(update={"note": self.note or None})
         same = next(
@@ -237,6 +239,11 @@ def _refuse_quantity(name: str, quantity: int, context: OrderContext) -> None:
             asked=quantity,
             name=name,
         )
+
+
+def _refuse_sold_out(line: OrderLine, kitchen: Kitchen) -> None:
+    for item in kitchen.items_of(line):
+        kitchen.refuse_sold_out(item)
 
 
 def _replaced(order: OrderState, line: OrderLine) -> OrderState:

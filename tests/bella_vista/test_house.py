@@ -21,6 +21,7 @@ from state.commands import (
     ChangeItem,
     ChoosePayment,
     ConfirmOrder,
+    Part,
     PlaceOrder,
     ReadBack,
     SetFulfilment,
@@ -101,6 +102,45 @@ async def test_a_line_that_is_sold_out_meanwhile_is_neither_read_back_nor_placed
     await service.apply(PlaceOrder())
 
     assert service.shared.state.stage == "placed"
+
+
+async def test_of_a_line_that_is_sold_out_meanwhile_there_can_be_fewer_but_not_more() -> None:
+    service = Service()
+    await service.apply(AddItem(name="Tiramisu", quantity=3))
+    service.staff_set(sold_out=["Tiramisu"])
+    line = service.shared.state.order_items[0].id
+
+    with pytest.raises(SoldOut) as refused:
+        await service.apply(ChangeItem(line_id=line, quantity=4))
+    await service.apply(ChangeItem(line_id=line, note="on one plate"))
+    await service.apply(ChangeItem(line_id=line, quantity=3))
+    await service.apply(ChangeItem(line_id=line, quantity=2))
+
+    assert refused.value.facts["name"] == "Tiramisu"
+    assert [(one.quantity, one.note) for one in service.shared.state.order_items] == [
+        (2, "on one plate")
+    ]
+    await service.apply(ChangeItem(line_id=line, name="Panna Cotta", quantity=5))
+    assert service.shared.state.order_items[0].quantity == 5
+
+
+async def test_there_cannot_be_more_of_a_combo_with_a_part_that_is_sold_out_meanwhile() -> None:
+    service = Service()
+    await service.apply(
+        AddItem(
+            name="Pasta and a glass",
+            quantity=2,
+            parts=(Part(name="Lasagna"), Part(name="House red"), Part(name="Tiramisu")),
+        )
+    )
+    line = service.shared.state.order_items[0]
+    service.staff_set(sold_out=["Lasagna"])
+
+    with pytest.raises(SoldOut) as refused:
+        await service.apply(ChangeItem(line_id=line.id, quantity=3))
+    await service.apply(ChangeItem(line_id=line.id, quantity=1))
+
+    assert refused.value.facts["name"] == "Lasagna"
 
 
 async def test_while_orders_are_paused_none_is_read_back_or_placed() -> None:

@@ -64,9 +64,15 @@ export function dishOf(name: string): DishView | undefined {
   return menu.sections.flatMap((each) => each.dishes).find((each) => each.name === name);
 }
 
-/** Give the page the menu in place of a page server. */
-export function serveMenu(house: object = {}): void {
-  const whole = { ...menu, house: { ...HOUSE, ...house } };
+/** Give the page the menu in place of a page server, with some dishes sold out. */
+export function serveMenu(house: object = {}, soldOut: readonly string[] = []): void {
+  const sections = menu.sections.map((section) => ({
+    ...section,
+    dishes: section.dishes.map((dish) =>
+      soldOut.includes(dish.name) ? { ...dish, available: false } : dish,
+    ),
+  }));
+  const whole = { ...menu, sections, house: { ...HOUSE, ...house } };
   const real = globalThis.fetch;
   globalThis.fetch = async (path, init) => {
     if (path === "/api/menu") return new Response(JSON.stringify(whole));

@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
 
+import type { OrderItem } from "@bella-vista/client";
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { refused } from "@typed-handoffs/client/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { languages } from "../src/texts";
-import { orders } from "../stories/room";
+import { orders, serveMenu } from "../stories/room";
 import { standIn } from "./jsdom";
 import { openPage } from "./whole-page";
 
@@ -33,6 +34,49 @@ test("a dish that was sold out meanwhile is refused at its sheet, with what ther
 
   expect(refusal.textContent).toBe("Tartufo is sold out today. Instead: Quattro formaggi.");
   expect(room.state.order_items).toHaveLength(3);
+});
+
+test.each([
+  [languages.en, "Margherita: sold out now. Change this line or remove it."],
+  [languages.de, "Margherita: gerade aus. Bitte die Zeile ändern oder streichen."],
+])("a line of a dish that is sold out meanwhile says so: $0.code", async (texts, told) => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  await openPage(orders.ordering, { texts });
+  expect(screen.queryByText(told)).toBeNull();
+  serveMenu({}, ["Margherita"]);
+  await act(() => vi.advanceTimersByTimeAsync(5_000));
+  expect(ticket().getAllByText(told)).toHaveLength(1);
+
+  serveMenu();
+  await act(() => vi.advanceTimersByTimeAsync(5_000));
+  expect(screen.queryByText(told)).toBeNull();
+  vi.useRealTimers();
+});
+
+test("a combo with a part that is sold out says which, and a placed order says nothing", async () => {
+  const [first, ...others] = orders.ordering.order_items;
+  const part = { name: "Cola", size: "can", modifications: [] };
+  const items = [{ ...(first as OrderItem), name: "Lunch for two", parts: [part] }, ...others];
+  const order = { ...orders.ordering, order_items: items };
+  const { room } = await openPage(order, { soldOut: ["Cola"] });
+  expect(await ticket().findByText(/^Cola: sold out now/)).toBeTruthy();
+
+  await act(() => room.change({ op: "place_order" }));
+  expect(screen.queryByText(/sold out now/)).toBeNull();
+});
+
+test("a note on a line leaves out what stays as it is", async () => {
+  const room = await page(orders.ordering, "#line/L1");
+  fireEvent.change(await screen.findByLabelText(/^A wish/), { target: { value: "well done" } });
+  fireEvent.click(screen.getByRole("button", { name: /^Change it/ }));
+  await waitFor(() => expect(room.state.order_items[0]?.note).toBe("well done"));
+  const { quantity } = orders.ordering.order_items[0] as OrderItem;
+
+  const sent = room.calls.find(({ method }) => method === "order.apply")?.payload;
+  expect(sent).toMatchObject({ command: { op: "change_item" } });
+  expect((sent as { command: unknown }).command).toEqual({
+    ...{ op: "change_item", line_id: "L1", quantity, note: "well done" },
+  });
 });
 
 test("a line that somebody else has changed meanwhile says so, and shows what it is now", async () => {

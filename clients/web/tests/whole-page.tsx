@@ -7,12 +7,12 @@ import { type Texts, TextsContext } from "../src/texts";
 import { en } from "../src/texts/en";
 import { call, orders, serveMenu } from "../stories/room";
 
-/** Start a call about an order and show its page at a hash, for a house, in a language, after a hello that says more. */
+/** Start a call about an order and show its page at a hash, for a house and what is sold out there, in a language, after a hello that says more. */
 export async function openPage(
   order = orders.ordering,
-  { hash = "", house = {}, texts = en as Texts, hello = {} } = {},
+  { hash = "", house = {}, soldOut = [] as string[], texts = en as Texts, hello = {} } = {},
 ) {
-  serveMenu(house);
+  serveMenu(house, soldOut);
   location.hash = hash;
   const evening = await call(order, { hello });
   render(

@@ -52,6 +52,16 @@ export function useHouse(): typeof USUAL {
   return useContext(MenuContext)?.house ?? USUAL;
 }
 
+/** What of a line is sold out now: the dish itself, or parts of a combo. */
+export function soldOutOf(menu: Menu | null, { name, parts }: OrderItem): string[] {
+  if (menu === null) return [];
+  const names = new Set([name, ...parts.map((part) => part.name)]);
+  return menu.sections
+    .flatMap(({ dishes }) => dishes)
+    .filter((dish) => !dish.available && names.has(dish.name))
+    .map((dish) => dish.name);
+}
+
 /** How the house hands over its food. */
 export function servicesOf({ lead_minutes }: Pick<House, "lead_minutes">) {
   return (["pickup", "delivery"] as const).filter((kind) => lead_minutes[kind] !== null);
@@ -113,7 +123,7 @@ async function fetchMenu(): Promise<string> {
  * The menu, which stays as it was while a new one is read.
  *
  * @param wanted - It is of use on this page.
- * @param looking - The guest looks at it: what is sold out or paused meanwhile is shown.
+ * @param looking - The guest looks at it, or has dishes of it on the ticket: what is sold out or paused meanwhile is shown.
  */
 export function useMenu(wanted: boolean, looking: boolean): MenuState {
   const [{ menu }, setMenu] = useState<{ text: string; menu: Menu | null }>({

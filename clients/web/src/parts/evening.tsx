@@ -4,7 +4,7 @@ import { type ReactNode, useContext, useEffect, useRef, useState } from "react";
 import { announced } from "../model/changes";
 import { addressOf, goTo, type Place, useMedia, usePlace } from "../model/hooks";
 import { type FindDish, MenuContext, type MenuState, useMenu } from "../model/menu";
-import { cameToNothing, isPlaced } from "../model/order";
+import { cameToNothing, canOrder, isPlaced } from "../model/order";
 import { useCourse, useNow, usePage } from "../model/page";
 import { useTexts } from "../texts";
 import { Agents } from "./agents";
@@ -54,7 +54,8 @@ export function EveningPage({
   const over = now.status === "ended";
   const [browsing, setBrowsing] = useState<Browsing>(NOTHING_BROWSED);
   const met = now.hello !== null;
-  const menu = useMenu(met, place.at !== "talk");
+  const ordering = !over && order !== null && canOrder(order) && order.order_items.length > 0;
+  const menu = useMenu(met, place.at !== "talk" || ordering);
   const house = menu.menu?.house ?? null;
   const before = useContext(MenuContext);
   const phone = useMedia("(max-width: 47.99rem)");

@@ -240,16 +240,24 @@ function commandFor(
   line: OrderItem | undefined,
 ): Command {
   const note = chosen.note.trim();
-  const what = {
+  const what = whatOf(dish, chosen, find);
+  const { quantity } = chosen;
+  if (!line)
+    return { op: "add_item", name: dish.name, ...what, quantity, ...(note ? { note } : {}) };
+  // What stays is not sent: a line of a dish that is sold out can have a note, and fewer of it.
+  const stays =
+    JSON.stringify(what) === JSON.stringify(whatOf(dish, choiceOf(dish, line, find), find));
+  return { op: "change_item", line_id: line.id, ...(stays ? {} : what), quantity, note };
+}
+
+/** The size, and the modifications or parts, as a command names them. */
+function whatOf(dish: Dish, chosen: Chosen, find: FindDish) {
+  return {
     ...(Object.keys(dish.sizes).length > 1 ? { size: chosen.size } : {}),
     ...(dish.parts.length > 0
       ? { parts: partsOf(chosen, find) }
       : { modifications: modificationsOf(dish, chosen) }),
-    quantity: chosen.quantity,
   };
-  return line
-    ? { op: "change_item", line_id: line.id, ...what, note }
-    : { op: "add_item", name: dish.name, ...what, ...(note ? { note } : {}) };
 }
 
 function someOf(names: readonly string[]): string {

@@ -7,6 +7,7 @@ import {
   type ReactNode,
   type RefObject,
   useCallback,
+  useContext,
   useEffect,
   useId,
   useLayoutEffect,
@@ -21,7 +22,7 @@ import {
   useFocusBack,
   useOneAtATime,
 } from "../model/hooks";
-import { openDays, servicesOf, useHouse } from "../model/menu";
+import { MenuContext, openDays, servicesOf, soldOutOf, useHouse } from "../model/menu";
 import { cameToNothing, canOrder, handover, holdsTax, isPlaced, presentOf } from "../model/order";
 import { useNow, usePage } from "../model/page";
 import {
@@ -90,6 +91,7 @@ function Contents({
 }) {
   const texts = useTexts();
   const words = texts.ticket;
+  const menu = useContext(MenuContext);
   const open = canOrder(order) && !over;
   // Once it is read back, a change begins with taking it up again.
   const editable = open && order.stage === "open";
@@ -127,6 +129,7 @@ function Contents({
               place={place}
               currencyText={order.display.order_items[item.id]?.line_total}
               editable={editable}
+              soldOut={open ? soldOutOf(menu, item).join(", ") : ""}
               opened={opened}
               notSent={late && asConfirmed.get(item.id)?.quantity !== item.quantity}
               onGone={focusAfter}
@@ -181,6 +184,7 @@ const ItemOf = memo(function ItemOf({
   place,
   currencyText,
   editable,
+  soldOut,
   opened,
   notSent,
   onGone,
@@ -189,6 +193,8 @@ const ItemOf = memo(function ItemOf({
   place: number;
   currencyText: string | undefined;
   editable: boolean;
+  /** What of it is sold out now, while it can still be changed. */
+  soldOut: string;
   /** Whether the ticket stood there before: then a line that comes is new. */
   opened: RefObject<boolean>;
   notSent: boolean;
@@ -226,6 +232,12 @@ const ItemOf = memo(function ItemOf({
       {item.note && (
         <p className="details">
           <i>{item.note}</i>
+        </p>
+      )}
+      {soldOut && (
+        <p className="warning">
+          <Icon name="warning" />
+          {words.soldOut(soldOut)}
         </p>
       )}
       {item.allergens_met.length > 0 && (

@@ -164,6 +164,7 @@ export const de: Texts = {
     noAllergies: "keine genannt",
     allergyLabel: "Was vertragen Sie nicht?",
     holds: (words) => `Enthält ${words}.`,
+    soldOut: (names) => `${names}: gerade aus. Bitte die Zeile ändern oder streichen.`,
     fewer: (name) => `Eins weniger: ${name}`,
     more: (name) => `Eins mehr: ${name}`,
     howMany: (name) => `Wie viele: ${name}`,

@@ -166,6 +166,7 @@ export const en = {
     noAllergies: "none told",
     allergyLabel: "What must you not have?",
     holds: (words: string) => `Holds ${words}.`,
+    soldOut: (names: string) => `${names}: sold out now. Change this line or remove it.`,
     fewer: (name: string) => `One fewer ${name}`,
     more: (name: string) => `One more ${name}`,
     howMany: (name: string) => `How many ${name}`,
