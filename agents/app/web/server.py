@@ -25,6 +25,7 @@ from agents.app.declaration import named_faults
 from agents.app.dispatch.dispatcher import UNANSWERED, Dispatcher
 from agents.app.live import LiveSettings
 from agents.app.parts import C, S
+from agents.app.rooms.state_of_call import state_of
 from agents.app.setting_values import listed
 from agents.app.settings import AppSettings
 from agents.app.states import StateFaults, show_state
@@ -46,6 +47,7 @@ from state.shared import SqlStore, StateError
 
 logger = logging.getLogger(__name__)
 
+_CODE = "resume_code"
 _COOKIE_MISSING = "There is no valid cookie: ask for a token first."
 
 
@@ -129,6 +131,7 @@ class WebServer(Generic[S, C]):
             Route(f"{API}agent", self._agent, methods=["POST"]),
             Route(f"{API}leave", self._leave, methods=["POST"]),
             Route(f"{API}{self._app.noun}", self._state, methods=["GET"]),
+            Route(f"{API}{self._app.noun}", self._earlier_state, methods=["POST"]),
             *reads,
             *(self._staff.routes() if self._staff is not None else [Route("/staff", _not_found)]),
             Route(f"{API}{{rest:path}}", _not_found, methods=["GET", "POST", "PUT", "DELETE"]),
@@ -204,10 +207,28 @@ class WebServer(Generic[S, C]):
             state_id = await self._store.leases.last(visitor.identity)
             if state_id is None:
                 raise WebError(404, f"There is no {noun} yet.")
-            _, view = await show_state(self._app, self._store, state_id)
+            return await self._shown(state_id)
         except (StateError, StateFaults) as error:
             raise unavailable(error) from None
-        return JSONResponse({"version": view["version"], noun: view}, headers=NO_STORE)
+
+    async def _earlier_state(self, request: Request) -> Response:
+        """Show the state of an earlier call: its resume code proves whose it is."""
+        await self._visitor(request)
+        fields = json_object(await request.body())
+        code = fields.pop(_CODE, None)
+        if fields or not isinstance(code, str):
+            raise WebError(400, f"{_CODE}: give the code of hello, and nothing else.")
+        state_id = state_of(code, self._settings.livekit_keys[1], self._app.name)
+        if state_id is None:
+            raise WebError(404, f"There is no {self._app.noun} with this code.")
+        try:
+            return await self._shown(state_id)
+        except (StateError, StateFaults) as error:
+            raise unavailable(error) from None
+
+    async def _shown(self, state_id: str) -> Response:
+        _, view = await show_state(self._app, self._store, state_id)
+        return JSONResponse({"version": view["version"], self._app.noun: view}, headers=NO_STORE)
 
     async def _visitor(self, request: Request) -> Visitor:
         known = await self._known_visitor(request)

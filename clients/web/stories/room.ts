@@ -76,7 +76,10 @@ export function serveMenu(house: object = {}, soldOut: readonly string[] = []): 
   const real = globalThis.fetch;
   globalThis.fetch = async (path, init) => {
     if (path === "/api/menu") return new Response(JSON.stringify(whole));
-    if (path === "/api/order") return orderAnswer();
+    if (path === "/api/order") {
+      const { resume_code = null } = JSON.parse(String(init?.body ?? "{}"));
+      return orderAnswer(resume_code === null ? kept : (earlier.get(resume_code) ?? null));
+    }
     return real(path, init);
   };
 }
@@ -88,9 +91,16 @@ export function serveOrder(order: Order | null): void {
   kept = order;
 }
 
-function orderAnswer(): Response {
-  if (kept === null) return new Response("{}", { status: 404 });
-  return new Response(JSON.stringify({ version: kept.version, order: kept }));
+const earlier = new Map<string, Order>();
+
+/** Give the page the order of an earlier call in place of a page server, by its resume code. */
+export function serveEarlier(code: string, order: Order): void {
+  earlier.set(code, order);
+}
+
+function orderAnswer(order: Order | null): Response {
+  if (order === null) return new Response("{}", { status: 404 });
+  return new Response(JSON.stringify({ version: order.version, order }));
 }
 
 const HOUSE = {

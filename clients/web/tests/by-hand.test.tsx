@@ -39,7 +39,7 @@ test("a dish that was sold out meanwhile is refused at its sheet, with what ther
 test.each([
   [languages.en, "Margherita: sold out now. Change this line or remove it."],
   [languages.de, "Margherita: gerade aus. Bitte die Zeile ändern oder streichen."],
-])("a line of a dish that is sold out meanwhile says so: $0.code", async (texts, told) => {
+])("a line of a dish that is sold out meanwhile says so: $code", async (texts, told) => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
   await openPage(orders.ordering, { texts });
   expect(screen.queryByText(told)).toBeNull();

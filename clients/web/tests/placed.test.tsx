@@ -6,7 +6,7 @@ import { App } from "../src/app";
 import { keepPlaced } from "../src/model/last";
 import { de } from "../src/texts/de";
 import { en } from "../src/texts/en";
-import { orders, serveMenu, serveOrder } from "../stories/room";
+import { orders, serveEarlier, serveMenu, serveOrder } from "../stories/room";
 import { standIn } from "./jsdom";
 import { openPage } from "./whole-page";
 
@@ -131,4 +131,54 @@ test("a guest who has placed nothing is asked for no order", async () => {
   await screen.findByRole("heading", { level: 1 });
 
   expect(asked.mock.calls.map(([path]) => path)).not.toContain("/api/order");
+});
+
+const REFUSED = { ...orders.placed, stage: "failed", ended_reason: "No flour" } as const;
+const NEXT = { ...orders.ordering, order_id: "the-next-one" };
+
+test.each([
+  [en, "Your earlier order, number 101", "I have seen it"],
+  [de, "Ihre frühere Bestellung, Nummer 101", "Gesehen"],
+])(
+  "a refusal of the order before is told in the next call: $code",
+  async (texts, title, seen) => {
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    await page(orders.placed, texts);
+    cleanup(); // the guest begins another order
+    serveEarlier("code", orders.placed);
+    await page(NEXT, texts);
+    await act(() => vi.advanceTimersByTimeAsync(5_000));
+    expect(screen.queryByText(title)).toBeNull();
+
+    serveEarlier("code", REFUSED);
+    await act(() => vi.advanceTimersByTimeAsync(5_000));
+    const note = within(screen.getByText(title).closest("[role=alert]") as HTMLElement);
+    expect(note.getByText(/No flour$/)).toBeTruthy();
+    await act(() => note.getByRole("button", { name: seen }).click());
+    await act(() => vi.advanceTimersByTimeAsync(5_000));
+    expect(screen.queryByText(title)).toBeNull();
+  },
+);
+
+test("a refusal of an order before the last one is told at the welcome until it was seen", async () => {
+  await page();
+  cleanup();
+  serveEarlier("code", REFUSED);
+  serveMenu();
+  serveOrder(NEXT);
+  render(<App />);
+  expect(await screen.findByText("Your earlier order, number 101")).toBeTruthy();
+  expect(screen.getByText("Reason: No flour")).toBeTruthy();
+
+  await act(() => screen.getByRole("button", { name: "I have seen it" }).click());
+  expect(screen.queryByText("Your earlier order, number 101")).toBeNull();
+  expect(localStorage.getItem("bella-vista.earlier")).toBeNull();
+});
+
+test("a refusal that was told in its own call is not told again", async () => {
+  const room = await page();
+  expect(localStorage.getItem("bella-vista.earlier")).not.toBeNull();
+  await act(() => room.change({ op: "refuse_order", reason: "No flour" }));
+
+  expect(localStorage.getItem("bella-vista.earlier")).toBeNull();
 });

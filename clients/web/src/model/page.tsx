@@ -14,8 +14,8 @@ import {
   useSyncExternalStore,
 } from "react";
 import { type Course, Evening } from "./evening";
-import { keepPlaced, usePlacedOrder } from "./last";
-import { isPlaced } from "./order";
+import { forgetEarlier, keepPlaced, usePlacedOrder } from "./last";
+import { cameToNothing, isPlaced } from "./order";
 
 export type Session = AgentSession<Order, Command>;
 
@@ -82,9 +82,17 @@ function NowProvider({ children }: { children: ReactNode }) {
   const now = useSnapshot<Order>();
   const { confirmed } = now;
   const placed = confirmed && isPlaced(confirmed) ? confirmed.order_id : null;
+  const code = placed !== null && now.hello?.order_id === placed ? now.hello.resume_code : null;
   useEffect(() => {
-    if (placed !== null) keepPlaced(placed);
-  }, [placed]);
+    if (placed !== null) keepPlaced(placed, code);
+  }, [placed, code]);
+  const ended =
+    confirmed && (cameToNothing(confirmed) || confirmed.stage === "completed")
+      ? confirmed.order_id
+      : null;
+  useEffect(() => {
+    if (ended !== null) forgetEarlier(ended); // it stands on this page
+  }, [ended]);
   const last = usePlacedOrder(now.status === "ended");
   const newer =
     last !== null && last.order_id === confirmed?.order_id && last.version > confirmed.version;

@@ -3,6 +3,7 @@
 import { type ReactNode, useContext, useEffect, useRef, useState } from "react";
 import { announced } from "../model/changes";
 import { addressOf, goTo, type Place, useMedia, usePlace } from "../model/hooks";
+import { useRefusedEarlier } from "../model/last";
 import { type FindDish, MenuContext, type MenuState, useMenu } from "../model/menu";
 import { cameToNothing, canOrder, isPlaced } from "../model/order";
 import { useCourse, useNow, usePage } from "../model/page";
@@ -16,7 +17,7 @@ import { LastOrder } from "./last-order";
 import { Adding, type Browsing, Menu, NOTHING_BROWSED } from "./menu";
 import { Payment } from "./payment";
 import { Person } from "./person";
-import { Nothing, Placed, StageAnnouncer } from "./placed";
+import { Nothing, Placed, RefusedEarlier, StageAnnouncer } from "./placed";
 import { Recording } from "./recording";
 import { Script } from "./script";
 import { Sheet } from "./sheet";
@@ -58,6 +59,8 @@ export function EveningPage({
   const menu = useMenu(met, place.at !== "talk" || ordering);
   const house = menu.menu?.house ?? null;
   const before = useContext(MenuContext);
+  const [refused, seen] = useRefusedEarlier(order?.order_id ?? null);
+  const refusedEarlier = order && <RefusedEarlier orders={refused} onSeen={seen} />;
   const phone = useMedia("(max-width: 47.99rem)");
   // A refusal belongs to the place it was made at.
   // biome-ignore lint/correctness/useExhaustiveDependencies: going elsewhere is the reason
@@ -85,6 +88,7 @@ export function EveningPage({
             {trouble}
             <Recording />
             <Closed house={house} />
+            {refusedEarlier}
             {order && isPlaced(order) && <Placed order={order} />}
             {order && cameToNothing(order) && (
               <div className="note">
@@ -102,6 +106,7 @@ export function EveningPage({
         ) : (
           // Without the id "menu": a browser that follows "#menu" to an element takes the focus from the link.
           <main className="card">
+            {refusedEarlier}
             <Closed house={house} />
             <Card
               place={place}

@@ -114,3 +114,26 @@ export function Nothing({ order }: { order: Order }) {
     </>
   );
 }
+
+/** Tells of the orders of earlier calls that came to nothing. */
+export function RefusedEarlier({
+  orders,
+  onSeen,
+}: {
+  orders: readonly Order[];
+  onSeen: (id: string) => void;
+}) {
+  const texts = useTexts();
+  return orders.map((order) => (
+    <div className="note" role="alert" key={order.order_id}>
+      <h2>{texts.placed.earlier(order.order_number)}</h2>
+      <Nothing order={order} />
+      <div className="row">
+        <button type="button" className="button" onClick={() => onSeen(order.order_id)}>
+          {texts.placed.seen}
+        </button>
+        <Ring />
+      </div>
+    </div>
+  ));
+}

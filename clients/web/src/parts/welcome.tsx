@@ -3,6 +3,7 @@
 import type { Order } from "@bella-vista/client";
 import { lazy, type ReactNode, Suspense, useContext } from "react";
 import { usePlace } from "../model/hooks";
+import { useRefusedEarlier } from "../model/last";
 import { type Menu, MenuContext, takesNoOrders, useHouse } from "../model/menu";
 import { cameToNothing } from "../model/order";
 import { useTexts } from "../texts";
@@ -10,7 +11,7 @@ import { Drawing, kindOf, Pizza } from "./drawings";
 import { Front } from "./front";
 import { Ring } from "./house";
 import { Icon } from "./icons";
-import { Nothing, Placed, StageAnnouncer } from "./placed";
+import { Nothing, Placed, RefusedEarlier, StageAnnouncer } from "./placed";
 import { closedText } from "./trouble";
 import "../styles/welcome.css";
 
@@ -48,12 +49,14 @@ export function Welcome({
   const menu = useContext(MenuContext);
   const { address } = useHouse();
   const browsing = usePlace().at !== "talk";
+  const [refused, seen] = useRefusedEarlier(placed?.order_id ?? null);
   return (
     <>
       <Front>{settings}</Front>
       <main className={browsing || placed ? "welcome browsing" : "welcome"}>
         <div className="invitation">
           <h1>{words.title}</h1>
+          <RefusedEarlier orders={refused} onSeen={seen} />
           {placed === null ? (
             <p className="lead">{words.lead}</p>
           ) : cameToNothing(placed) ? (

@@ -323,6 +323,8 @@ export const de: Texts = {
 
   placed: {
     number: (number) => `Nummer ${number}`,
+    earlier: (number) => `Ihre frühere Bestellung, Nummer ${number}`,
+    seen: "Gesehen",
     readyAt: (time, day) => `Fertig ${day ? `am ${day} ` : ""}um ${time}.`,
     stage: {
       placed: "Bestellt. Die Küche liest es.",

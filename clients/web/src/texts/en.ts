@@ -315,6 +315,8 @@ export const en = {
 
   placed: {
     number: (number: string) => `Number ${number}`,
+    earlier: (number: string) => `Your earlier order, number ${number}`,
+    seen: "I have seen it",
     readyAt: (time: string, day = "") => `Ready ${day && `on ${day} `}at ${time}.`,
     stage: {
       placed: "Placed. The kitchen reads it.",

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from agents.app.rooms.room_lease import lease_name
+from agents.app.rooms.state_of_call import resume_code
 from agents.app.states import new_state
-from tests.agents.app.web.conftest import HASH, Serve, Site
+from tests.agents.app.web.conftest import HASH, SECRET, Serve, Site
 
 
 @pytest.fixture
@@ -137,6 +138,26 @@ async def test_the_order_is_its_own_guests_and_nobody_elses(serve: Serve) -> Non
     assert hers.json()["order"]["order_id"] == order_id
     assert hers.headers["cache-control"] == "no-store"
     assert (his.status_code, nobodys.status_code) == (404, 401)
+
+
+async def test_an_earlier_order_is_shown_to_those_who_have_its_code(serve: Serve) -> None:
+    async with serve() as site, site.browser() as ada, site.browser() as stranger:
+        told = (await ada.post("/api/token")).json()
+        first = await begin(site, told["room_name"], told["participant_identity"])
+        await begin(site, "the next room", told["participant_identity"])
+        code = resume_code(first, SECRET, site.server._app.name)
+        shown = await ada.post("/api/order", json={"resume_code": code})
+        wrong = [
+            await ada.post("/api/order", json={"resume_code": f"{first}.{'a' * 26}"}),
+            await ada.post("/api/order", json={"resume_code": 4711}),
+            await ada.post("/api/order", json={"resume_code": code, "version": 0}),
+            await ada.post("/api/order"),
+            await stranger.post("/api/order", json={"resume_code": code}),
+        ]
+
+    assert (shown.status_code, shown.headers["cache-control"]) == (200, "no-store")
+    assert (shown.json()["version"], shown.json()["order"]["order_id"]) == (0, first)
+    assert [one.status_code for one in wrong] == [404, 400, 400, 400, 401]
 
 
 async def test_an_order_that_another_guest_has_in_the_room_is_not_shown(serve: Serve) -> None:
