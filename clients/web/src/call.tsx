@@ -109,6 +109,7 @@ function InCall({ line, onLanguage, onOver, onAnother }: CallProps) {
       elsewhere={fault === "elsewhere"}
       onTryNow={status === "joining" ? () => void call.resume() : undefined}
       onNewCall={over ? onAnother : again}
+      onNewOrder={onAnother}
     />
   );
 }

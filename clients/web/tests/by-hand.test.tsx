@@ -97,6 +97,39 @@ test("a line that somebody else has changed meanwhile says so, and shows what it
   expect(screen.queryByText(/changed meanwhile/)).toBeNull();
 });
 
+const STILL = "Still needed: pickup or delivery";
+
+async function notReadBack() {
+  const room = await page();
+  await act(() => new Promise((settled) => setTimeout(settled))); // the address has changed: a refusal would go
+  room.onRequest = (method) => {
+    if (method === "order.apply") {
+      throw refused(4022, "refused", { reason: "missing", facts: { needs: ["fulfilment"] } });
+    }
+  };
+  press("That is all, read it back");
+  expect((await ticket().findByRole("alert")).textContent).toContain(STILL);
+  room.onRequest = () => {};
+  return room;
+}
+
+test("a refusal goes with the next words of the guest", async () => {
+  const room = await notReadBack();
+  act(() => room.transcribe({ from: "agent", text: "Anything else?", final: true }));
+  expect(ticket().getByText(new RegExp(STILL))).toBeTruthy();
+  fill("Type to the restaurant", "pickup please");
+  fireEvent.submit(screen.getByLabelText("Type to the restaurant").closest("form") as HTMLElement);
+
+  await waitFor(() => expect(ticket().queryByText(new RegExp(STILL))).toBeNull());
+});
+
+test("a refusal goes with the next change of the order", async () => {
+  const room = await notReadBack();
+  await act(() => room.change({ op: "add_allergy", name: "milk" }));
+
+  expect(ticket().queryByText(new RegExp(STILL))).toBeNull();
+});
+
 test("an allergy is taken off by hand, and a refusal of it is seen", async () => {
   const room = await page({ ...orders.ordering, allergies: ["tree nuts", "milk"] });
   press("Remove tree nuts");

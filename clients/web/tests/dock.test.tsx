@@ -65,3 +65,35 @@ test("where the talk is not on the page, the dock has the question that is to be
   await waitFor(() => expect(dock.queryByText("Is that right?")).toBeNull());
   expect(dock.getByText("Yes or no?")).toBeTruthy();
 });
+
+const dock = () => within(screen.getByRole("region", { name: "Speaking and typing" }));
+
+test("beside the refusal of an order, while the call goes on, a button begins another one", async () => {
+  const onNewOrder = vi.fn();
+  const { room } = await openPage(orders.placed, { page: { onNewOrder } });
+  expect(dock().queryByRole("button", { name: "New order" })).toBeNull();
+  await act(() => room.change({ op: "refuse_order", reason: "No flour" }));
+  expect(dock().getByText("The restaurant could not take the order.")).toBeTruthy();
+  expect(dock().getByText("Reason: No flour")).toBeTruthy();
+  fireEvent.click(dock().getByRole("button", { name: "New order" }));
+  expect(onNewOrder).toHaveBeenCalledOnce();
+
+  await act(() => room.endCall("agent_ended"));
+  expect(dock().getAllByRole("button", { name: "New order" })).toHaveLength(1);
+});
+
+test.each(["disconnected", "moved"])(
+  "a call that goes on elsewhere says so alone: %s",
+  async (how) => {
+    const { room } = await openPage(orders.ordering, { page: { elsewhere: how !== "moved" } });
+    await act(() =>
+      how === "moved" ? room.endCall("moved") : Promise.resolve(room.connection("disconnected")),
+    );
+    const told = screen.getAllByText("The call goes on in another window");
+
+    expect(told).toHaveLength(2); // in the talk and in the dock
+    expect(dock().getByRole("heading").textContent).toBe("The call goes on in another window");
+    expect(screen.queryByText("No one can be reached")).toBeNull();
+    expect(dock().queryByLabelText("Type to the restaurant")).toBeNull();
+  },
+);

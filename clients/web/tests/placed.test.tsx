@@ -139,26 +139,23 @@ const NEXT = { ...orders.ordering, order_id: "the-next-one" };
 test.each([
   [en, "Your earlier order, number 101", "I have seen it"],
   [de, "Ihre frühere Bestellung, Nummer 101", "Gesehen"],
-])(
-  "a refusal of the order before is told in the next call: $code",
-  async (texts, title, seen) => {
-    vi.useFakeTimers({ shouldAdvanceTime: true });
-    await page(orders.placed, texts);
-    cleanup(); // the guest begins another order
-    serveEarlier("code", orders.placed);
-    await page(NEXT, texts);
-    await act(() => vi.advanceTimersByTimeAsync(5_000));
-    expect(screen.queryByText(title)).toBeNull();
+])("a refusal of the order before is told in the next call: $code", async (texts, title, seen) => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  await page(orders.placed, texts);
+  cleanup(); // the guest begins another order
+  serveEarlier("code", orders.placed);
+  await page(NEXT, texts);
+  await act(() => vi.advanceTimersByTimeAsync(5_000));
+  expect(screen.queryByText(title)).toBeNull();
 
-    serveEarlier("code", REFUSED);
-    await act(() => vi.advanceTimersByTimeAsync(5_000));
-    const note = within(screen.getByText(title).closest("[role=alert]") as HTMLElement);
-    expect(note.getByText(/No flour$/)).toBeTruthy();
-    await act(() => note.getByRole("button", { name: seen }).click());
-    await act(() => vi.advanceTimersByTimeAsync(5_000));
-    expect(screen.queryByText(title)).toBeNull();
-  },
-);
+  serveEarlier("code", REFUSED);
+  await act(() => vi.advanceTimersByTimeAsync(5_000));
+  const note = within(screen.getByText(title).closest("[role=alert]") as HTMLElement);
+  expect(note.getByText(/No flour$/)).toBeTruthy();
+  await act(() => note.getByRole("button", { name: seen }).click());
+  await act(() => vi.advanceTimersByTimeAsync(5_000));
+  expect(screen.queryByText(title)).toBeNull();
+});
 
 test("a refusal of an order before the last one is told at the welcome until it was seen", async () => {
   await page();

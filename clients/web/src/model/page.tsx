@@ -25,6 +25,27 @@ export interface Refusal {
   error: AppError;
 }
 
+/** A refusal with the order and the words that it answers: what changes or is said later takes it away. */
+interface Answered extends Refusal {
+  order: string | undefined;
+  version: number;
+  said: string | undefined;
+}
+
+function answered(place: string, error: AppError, now: Snapshot<Order>): Answered {
+  const version = Math.max(error.version ?? 0, now.version);
+  return { place, error, order: now.confirmed?.order_id, version, said: lastSaid(now) };
+}
+
+/** Whether the order has changed, or the guest has said something, since a refusal. */
+function isOld({ order, version, said }: Answered, now: Snapshot<Order>): boolean {
+  return now.confirmed?.order_id !== order || now.version > version || lastSaid(now) !== said;
+}
+
+function lastSaid({ lines }: Snapshot<Order>): string | undefined {
+  return lines.findLast(({ speaker }) => speaker === "user")?.id;
+}
+
 interface PageContext {
   session: Session;
   evening: Evening;
@@ -38,12 +59,23 @@ const Context = createContext<PageContext | null>(null);
 
 export function PageProvider({ session, children }: { session: Session; children: ReactNode }) {
   const [evening, setEvening] = useState<Evening | null>(null);
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [refusal, setRefusal] = useState<Answered | null>(null);
   useEffect(() => {
     const followed = new Evening(session);
     setEvening(followed);
     return () => followed.close();
   }, [session]);
+
+  useEffect(() => {
+    if (refusal === null) return;
+    const look = () => {
+      if (isOld(refusal, session.getSnapshot())) {
+        setRefusal((present) => (present === refusal ? null : present));
+      }
+    };
+    look();
+    return session.subscribe(look);
+  }, [session, refusal]);
 
   const edit = useCallback(
     async (place: string, ...commands: Command[]) => {
@@ -52,7 +84,7 @@ export function PageProvider({ session, children }: { session: Session; children
         try {
           await session.apply(command);
         } catch (error) {
-          setRefusal({ place, error: AppError.from(error) });
+          setRefusal(answered(place, AppError.from(error), session.getSnapshot()));
           return false;
         }
       }

@@ -5,12 +5,14 @@ import type { Snapshot, Turn } from "@typed-handoffs/client";
 import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
 import { useReservedHeight } from "../model/hooks";
 import { useHouse } from "../model/menu";
+import { cameToNothing } from "../model/order";
 import { useNow, usePage } from "../model/page";
 import { capital } from "../model/words";
 import { type Texts, useTexts } from "../texts";
 import { theAgent } from "./agents";
 import { Icon } from "./icons";
 import { Lamp } from "./lamp";
+import { Nothing } from "./placed";
 import "../styles/dock.css";
 
 type Mood =
@@ -48,7 +50,9 @@ export function Dock({
   captioned = slim,
   microphone,
   gone,
+  elsewhere = false,
   onNewOrder,
+  onNewCall = onNewOrder,
 }: {
   /** As low as it can be: over the menu on a phone. */
   slim?: boolean;
@@ -57,12 +61,21 @@ export function Dock({
   microphone?: ReactNode;
   /** Stands in the microphone's place when it is gone. */
   gone?: ReactNode;
+  /** The same guest has joined from another tab or device. */
+  elsewhere?: boolean;
   onNewOrder: () => void;
+  /** Goes on with a call that was lost. */
+  onNewCall?: () => void;
 }) {
   const texts = useTexts();
   const now = useNow();
-  const mood = moodOf(now);
-  const [heading, hint] = headingOf(mood, now, texts, microphone !== undefined);
+  const moved = elsewhere || now.ended?.reason === "moved";
+  const mood = moved ? "failed" : moodOf(now);
+  const [heading, hint] = moved
+    ? [texts.trouble.elsewhere.title, texts.dock.hintOver]
+    : headingOf(mood, now, texts, microphone !== undefined);
+  const ends = mood === "over" || mood === "failed";
+  const lost = now.state && cameToNothing(now.state) ? now.state : null;
   const newest = now.lines.findLast((line) => line.speaker === "agent" && line.final);
   const title = useId();
   const dock = useReservedHeight("--dock-height");
@@ -92,10 +105,24 @@ export function Dock({
         </div>
       </div>
       {mood === "yours" && now.turn && <QuickAnswers turn={now.turn} />}
-      {mood !== "over" && mood !== "failed" && (microphone ?? gone)}
-      {mood === "over" || mood === "failed" ? (
+      {lost && (
+        <div className="lost">
+          <Nothing order={lost} />
+          {!ends && (
+            <button type="button" className="button" onClick={onNewOrder}>
+              {texts.dock.newOrder}
+            </button>
+          )}
+        </div>
+      )}
+      {!ends && (microphone ?? gone)}
+      {ends ? (
         <div className="row">
-          <button type="button" className="button" onClick={onNewOrder}>
+          <button
+            type="button"
+            className="button"
+            onClick={mood === "over" ? onNewOrder : onNewCall}
+          >
             {mood === "over" ? texts.dock.newOrder : texts.trouble.callAgain}
           </button>
         </div>

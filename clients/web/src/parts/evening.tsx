@@ -33,6 +33,7 @@ export function EveningPage({
   elsewhere = false,
   onTryNow,
   onNewCall,
+  onNewOrder = onNewCall,
 }: {
   settings: ReactNode;
   /** The dock's microphone, where the agent can hear. */
@@ -46,6 +47,8 @@ export function EveningPage({
   /** Does not wait for the next attempt to join again, while there is one. */
   onTryNow?: () => void;
   onNewCall: () => void;
+  /** Ends the call and begins one about another order. */
+  onNewOrder?: () => void;
 }) {
   const texts = useTexts();
   const { forget } = usePage();
@@ -122,7 +125,9 @@ export function EveningPage({
           captioned={place.at !== "talk"}
           microphone={microphone}
           gone={gone}
-          onNewOrder={onNewCall}
+          elsewhere={elsewhere}
+          onNewCall={onNewCall}
+          onNewOrder={onNewOrder}
         />
         <Ticket />
       </div>
