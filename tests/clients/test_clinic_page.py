@@ -120,6 +120,9 @@ async def test_a_patient_books_by_typing_and_changes_the_reason_by_hand(
     await say(ada, "bye")
     await ada.see("[role=status]", "The call is over. Write to start another.")
     await ada.shot("clinic-2-over")
+    await say(ada, "bye")  # begins a call, and ends it
+    await ada.see("[role=log] p:last-child", "Reception: Thank you for calling. Goodbye!")
+    await ada.see("[role=status]", "The call is over. Write to start another.")
 
     assert await browser.complaints() == []
 

@@ -444,8 +444,12 @@ export class AgentSession<S, C extends { op: string } = { op: string }> {
     this.#activeSince = -1;
     this.#noteAgent(hello.active_agent, asNumber(hello.version, version));
     const id = asText(hello[`${noun}_id`]) ?? asText(view[`${noun}_id`]);
-    // An end that was told while saying hello is this call's, if the state is the same.
-    const over = this.#endedWhileMeeting && id === this.#store.id;
+    // An end that was told while saying hello is this call's, if the state is the same. After an end by the agent the
+    // next call has another state, and with it another code: a call may end before it is met.
+    const sameCode = this.#ended?.resumeCode === (this.#hello.resume_code ?? "");
+    const over =
+      (this.#endedWhileMeeting && id === this.#store.id) ||
+      (this.#ended?.reason === "agent_ended" && sameCode);
     if (!over) this.#ended = null;
     if (id !== this.#store.id) {
       this.#missed = false; // what an earlier call has missed is not told

@@ -614,6 +614,24 @@ describe("the end of a call", () => {
     expect(look().state?.count).toBe(1);
   });
 
+  test.each(["say", "hello", "basket.subscribe"])(
+    "a call that has ended before it is met is over: told during %s",
+    async (during) => {
+      const { room, session, look } = await joined();
+      room.endCall("agent_ended", "the-first");
+      room.hello = { resume_code: "the-second" };
+      room.onReply = (method) => {
+        if (method !== during) return;
+        room.onReply = () => {};
+        room.endCall("agent_ended", "the-second");
+      };
+      await session.say("bye");
+      await pass();
+
+      expect(look()).toMatchObject({ status: "ended", ended: { resumeCode: "the-second" } });
+    },
+  );
+
   test("the first turn notice after the end belongs to another call", async () => {
     const { room, look } = await joined();
     room.endCall("user_left");
