@@ -84,7 +84,10 @@ async def test_a_patient_books_by_typing_and_changes_the_reason_by_hand(
 ) -> None:
     ada = await browser.guest()
     await ada.goto(url)
+    await ada.see("main h1", "Maple Street Dental")
+    assert await ada.axe() == []
     await ada.press(START)
+    await ada.see("input:focus")
     await hear(ada, "Reception", "Hello, this is Maple Street Dental")
     await say(ada, "Hello, I am Ada Lovelace, born 1990-12-10")
     await hear(ada, "Reception", "Thank you, Ada Lovelace.")

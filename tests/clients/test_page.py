@@ -99,6 +99,7 @@ async def test_a_whole_evening_from_greeting_to_stars(browser: Browser, url: str
     await guest.see("h1", "Come in. What would you like?")
     await guest.shot("evening-1-before")
     await guest.press(START)
+    await guest.see(".typing input:focus")
     await guest.hear("welcome to Bella Vista")
     await guest.see(".agents [aria-current]", "Greeter")
 

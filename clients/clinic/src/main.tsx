@@ -20,16 +20,12 @@ const call = new Call(callRoom(room), "");
 const session = new AgentSession(roomTransport(room, { call }), clinic, {
   bringAgent: call.bringAgent,
 });
-
 const ANSWERS: Record<string, string[]> = { yes_no: ["Yes", "No"], rating: [..."12345"] };
-
 /** A word of the contract for people. */
 const named = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).replaceAll("_", " ");
-
 /** A time as it is at the clinic, wherever the patient is. */
 const shown = (time: string) =>
   new Date(time.slice(0, 19)).toLocaleString("en-US", { dateStyle: "full", timeStyle: "short" });
-
 /** Whose turn it is, or why there is no turn. */
 function useNow(): string {
   const { status, turn, activeAgent } = useSnapshot();
@@ -45,6 +41,7 @@ function Talk() {
   const { lines, turn } = useSnapshot();
   const [words, setWords] = useState("");
   const end = useRef<HTMLFormElement>(null);
+  useEffect(() => void end.current?.querySelector("input")?.focus(), []);
   useEffect(() => void end.current?.scrollIntoView(lines && { block: "end" }), [lines]);
   const say = (text: string) => {
     setWords("");
@@ -107,9 +104,12 @@ function Visit() {
 function Page() {
   if (useCall(call).status === "out")
     return (
-      <button type="button" onClick={() => void call.join()}>
-        Talk to Maple Street Dental
-      </button>
+      <main>
+        <h1>Maple Street Dental</h1>
+        <button type="button" onClick={() => void call.join()}>
+          Talk to Maple Street Dental
+        </button>
+      </main>
     );
   return (
     <AgentSessionProvider session={session}>

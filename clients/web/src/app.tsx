@@ -21,7 +21,7 @@ type By = "voice" | "typing";
 type Phase =
   | { at: "before"; trouble?: TroubleKind; by?: By }
   | { at: "starting" }
-  | { at: "call"; line: Line };
+  | { at: "call"; line: Line; begunByTyping: boolean };
 
 export function App() {
   const [texts, setTexts] = useState(firstLanguage);
@@ -33,7 +33,7 @@ export function App() {
     document.documentElement.lang = texts.code;
   }, [texts]);
 
-  const start = useCallback(async (by: By) => {
+  const start = useCallback(async (by: By, again = false) => {
     if (starting.current) return;
     starting.current = true;
     setPhase({ at: "starting" });
@@ -42,7 +42,11 @@ export function App() {
       const line = await dial(by);
       const failed = typeof line === "string";
       inCall(failed ? null : by);
-      setPhase(failed ? { at: "before", trouble: line, by } : { at: "call", line });
+      setPhase(
+        failed
+          ? { at: "before", trouble: line, by }
+          : { at: "call", line, begunByTyping: by === "typing" && !again },
+      );
     } catch {
       setPhase({ at: "before", trouble: "no_server", by }); // the page's own scripts could not be loaded
     } finally {
@@ -52,7 +56,7 @@ export function App() {
 
   useEffect(() => {
     const by = wasInCall();
-    if (by) void start(by);
+    if (by) void start(by, true);
     // Ready by the time Start is pressed.
     else void loadCall().catch(() => {});
   }, [start]);
@@ -79,6 +83,7 @@ export function App() {
             <Suspense>
               <Call
                 line={phase.line}
+                begunByTyping={phase.begunByTyping}
                 onLanguage={chooseLanguage}
                 onOver={over}
                 onAnother={() => void another(phase.line)}

@@ -58,6 +58,8 @@ function microphoneTrouble(error: unknown): TroubleKind {
 
 interface CallProps {
   line: Line;
+  /** The guest has just begun it by typing; not so after a reload. */
+  begunByTyping: boolean;
   onLanguage: (code: string) => void;
   /** The call has come to its end; the page stays. */
   onOver: () => void;
@@ -77,7 +79,7 @@ export default function CallPage(props: CallProps) {
   );
 }
 
-function InCall({ line, onLanguage, onOver, onAnother }: CallProps) {
+function InCall({ line, begunByTyping, onLanguage, onOver, onAnother }: CallProps) {
   const { room, call, session, microphone: track } = line;
   const now = useNow();
   const { status, fault } = useCall(call);
@@ -107,6 +109,7 @@ function InCall({ line, onLanguage, onOver, onAnother }: CallProps) {
       gone={heard && microphone.gone && <MicrophoneGone onAgain={microphone.reopen} />}
       trouble={unheard && <Trouble kind="noHearing" soft />}
       elsewhere={fault === "elsewhere"}
+      begunByTyping={begunByTyping}
       onTryNow={status === "joining" ? () => void call.resume() : undefined}
       onNewCall={over ? onAnother : again}
       onNewOrder={onAnother}

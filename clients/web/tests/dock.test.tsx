@@ -97,3 +97,18 @@ test.each(["disconnected", "moved"])(
     expect(dock().queryByLabelText("Type to the restaurant")).toBeNull();
   },
 );
+
+test("a call that is begun by typing has the focus in the field, once", async () => {
+  const { room } = await openPage(orders.empty, { page: { begunByTyping: true } });
+  expect(document.activeElement).toBe(dock().getByLabelText("Type to the restaurant"));
+  screen.getByRole("main").focus();
+  await act(() => room.connection("disconnected"));
+  expect(dock().queryByLabelText("Type to the restaurant")).toBeNull();
+  await act(() => room.connection("connected"));
+  await dock().findByLabelText("Type to the restaurant");
+  expect(document.activeElement).toBe(screen.getByRole("main"));
+  cleanup();
+
+  await openPage(orders.empty);
+  expect(document.activeElement).toBe(document.body);
+});

@@ -2,7 +2,15 @@
 
 import type { Order } from "@bella-vista/client";
 import type { Snapshot, Turn } from "@typed-handoffs/client";
-import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
+import {
+  type FormEvent,
+  type ReactNode,
+  type RefObject,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { useReservedHeight } from "../model/hooks";
 import { useHouse } from "../model/menu";
 import { cameToNothing } from "../model/order";
@@ -51,6 +59,7 @@ export function Dock({
   microphone,
   gone,
   elsewhere = false,
+  begunByTyping = false,
   onNewOrder,
   onNewCall = onNewOrder,
 }: {
@@ -63,6 +72,8 @@ export function Dock({
   gone?: ReactNode;
   /** The same guest has joined from another tab or device. */
   elsewhere?: boolean;
+  /** The guest has just begun the call by typing: the field has the focus. */
+  begunByTyping?: boolean;
   onNewOrder: () => void;
   /** Goes on with a call that was lost. */
   onNewCall?: () => void;
@@ -79,6 +90,7 @@ export function Dock({
   const newest = now.lines.findLast((line) => line.speaker === "agent" && line.final);
   const title = useId();
   const dock = useReservedHeight("--dock-height");
+  const focus = useRef(begunByTyping);
   return (
     <section
       ref={dock}
@@ -127,7 +139,7 @@ export function Dock({
           </button>
         </div>
       ) : (
-        <Typing turn={now.turn} voice={microphone !== undefined} />
+        <Typing turn={now.turn} voice={microphone !== undefined} focus={focus} />
       )}
     </section>
   );
@@ -258,12 +270,25 @@ function QuickAnswers({ turn }: { turn: Turn }) {
 }
 
 /** The field for typing. What cannot be sent yet waits in the script; what was not sent stands above the field. */
-function Typing({ turn, voice }: { turn: Turn | null; voice: boolean }) {
+function Typing({
+  turn,
+  voice,
+  focus,
+}: {
+  turn: Turn | null;
+  voice: boolean;
+  /** Whether the field takes the focus; once. */
+  focus: RefObject<boolean>;
+}) {
   const texts = useTexts();
   const { session } = usePage();
   const [text, setText] = useState("");
   const [lost, setLost] = useState<readonly string[]>([]);
   const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (focus.current) field.current?.focus({ preventScroll: true });
+    focus.current = false;
+  }, [focus]);
   const id = useId();
   const words = texts.dock;
   const expects = turn?.yours ? turn.expects : "open";

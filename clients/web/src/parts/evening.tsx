@@ -31,6 +31,7 @@ export function EveningPage({
   gone,
   trouble,
   elsewhere = false,
+  begunByTyping = false,
   onTryNow,
   onNewCall,
   onNewOrder = onNewCall,
@@ -44,6 +45,8 @@ export function EveningPage({
   trouble?: ReactNode;
   /** The same guest has joined from another tab or device. */
   elsewhere?: boolean;
+  /** The guest has just begun the call by typing. */
+  begunByTyping?: boolean;
   /** Does not wait for the next attempt to join again, while there is one. */
   onTryNow?: () => void;
   onNewCall: () => void;
@@ -126,6 +129,7 @@ export function EveningPage({
           microphone={microphone}
           gone={gone}
           elsewhere={elsewhere}
+          begunByTyping={begunByTyping}
           onNewCall={onNewCall}
           onNewOrder={onNewOrder}
         />
