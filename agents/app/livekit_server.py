@@ -50,6 +50,8 @@ _STOP_LIMIT_S = 1.0
 """How long it may take to stop, in seconds; a server that has just started ignores the signal."""
 
 _POLL_S = 0.03
+_LOOK_S = 0.5
+"""How often a server that runs is looked at, in seconds."""
 _ATTEMPTS = 5
 _LAST_LINES = 5
 
@@ -138,6 +140,12 @@ class LocalServer:
     def running(self) -> bool:
         """Whether its process is running."""
         return self._process is not None and self._process.poll() is None
+
+    async def ended(self) -> int:
+        """Wait until its process has ended by itself; returns its exit code."""
+        while self.running:  # noqa: ASYNC110 - nothing reports the end of a Popen
+            await asyncio.sleep(_LOOK_S)
+        return self._process.returncode if self._process is not None else 0
 
     def start(self) -> None:
         """Start it, and wait until its health check answers.

@@ -8,12 +8,12 @@ not start, the old one keeps running.
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from watchfiles import Change, awatch
 
@@ -32,7 +32,7 @@ from agents.app.models.speech_settings import (
     tts_provider,
     uses_local,
 )
-from agents.app.serving.worker_process import WorkerChild, child_environment
+from agents.app.serving.worker_process import WorkerChild, child_environment, how_ended
 from agents.app.settings import AppSettings
 from agents.app.terminal.signals import on_signals
 from agents.app.terminal.stdio import print_error
@@ -179,6 +179,7 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
         stopped = asyncio.Event()
         stack.enter_context(on_signals(stopped.set, "SIGINT", "SIGTERM"))
         hearing = prepare_speech(app)
+        local = None
         if server is not None:
             local = await stack.enter_async_context(LocalServer(server, port=USUAL_PORT))
             os.environ.update(local.environment)
@@ -190,8 +191,17 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
             )
         watched = watched_files(app, app.settings.read_for_rooms())
         supervisor = ReloadSupervisor(app.path, watched, child_environment(app))
-        code = await first(supervisor.run(), stopped.wait())
+        ends: list[Coroutine[Any, Any, int]] = [supervisor.run(), stopped.wait()]
+        if local is not None:
+            ends.append(_server_ended(local))
+        code = await first(*ends)
         return 0 if stopped.is_set() else code
+
+
+async def _server_ended(server: LocalServer) -> int:
+    """Wait until the LiveKit server ends, and say so; returns the exit code."""
+    print_error(f"The LiveKit server has ended {how_ended(await server.ended())}.")
+    return _FAILED
 
 
 def prepare_speech(app: AnyApp) -> bool:

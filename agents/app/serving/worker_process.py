@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 import threading
 from asyncio.subprocess import PIPE, Process
@@ -167,6 +168,15 @@ async def _serve(worker: "Worker", ready: int | None) -> int:
 def _report_ready(ready: int) -> None:
     with suppress(OSError):  # the supervisor has ended
         os.write(ready, b"registered\n")
+
+
+def how_ended(code: int) -> str:
+    """Say how a process has ended, by its exit code as ``subprocess`` reports it.
+
+    >>> how_ended(1), how_ended(-9)
+    ('with exit code 1', 'by SIGKILL')
+    """
+    return f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
 
 
 class WorkerChild:

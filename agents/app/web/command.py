@@ -19,11 +19,11 @@ from agents.app.dispatch.dispatcher import UNANSWERED, server_api
 from agents.app.join.room_access import KeysRefused
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.serving.logs import log_as_worker
-from agents.app.serving.worker_process import WorkerChild, child_environment
+from agents.app.serving.worker_process import WorkerChild, child_environment, how_ended
 from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import list_states, open_store
 from agents.app.terminal.signals import ctrl_c_alone, on_signals
-from agents.app.terminal.stdio import say
+from agents.app.terminal.stdio import print_error, say
 from agents.app.web.server import WebServer
 
 logger = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ def run_demo(app: AnyApp, server: Path, **options: object) -> int:
         options: Command-line options by name; ``None`` means not given.
 
     Returns:
-        The exit code: 0 after a signal, 1 if the agents end before.
+        The exit code: 0 after a signal, another if the LiveKit server or the agents end before; stderr says which.
 
     Raises:
         InputError: The settings, a file or the database cannot be used, or the LiveKit server does not start.
@@ -93,7 +93,7 @@ async def _run_demo(app: AnyApp, server: Path, options: Mapping[str, Any]) -> in
 
 
 async def _demo(app: AnyApp, server: Path, options: Mapping[str, Any]) -> int:
-    """Serve until cancelled, or until the agents end; returns the exit code."""
+    """Serve until cancelled, or until the LiveKit server or the agents end; returns the exit code."""
     async with LocalServer(server, port=USUAL_PORT) as local:
         os.environ.update(local.environment)
         settings = app.settings.read_for_rooms(**options)
@@ -101,12 +101,25 @@ async def _demo(app: AnyApp, server: Path, options: Mapping[str, Any]) -> int:
         agents = await WorkerChild.start(app.path, child_environment(app))
         try:
             async with serving(app, settings) as url:
-                if await agents.is_registered():
-                    say(f"ready {url}")
-                    await agents.ended()
-                return agents.exit_code or _FAILED
+                return await first(_of_server(local), _of_agents(agents, url))
         finally:
             await agents.close()
+
+
+async def _of_server(server: LocalServer) -> int:
+    """Wait until the LiveKit server ends, and say so; returns the demonstration's exit code."""
+    code = await server.ended()
+    print_error(f"The LiveKit server has ended {how_ended(code)}: the demonstration ends.")
+    return _FAILED
+
+
+async def _of_agents(agents: WorkerChild, url: str) -> int:
+    """Say when the agents are ready, and that they have ended; returns the demonstration's exit code."""
+    if await agents.is_registered():
+        say(f"ready {url}")
+    code = await agents.ended()
+    print_error(f"The agents' process has ended {how_ended(code)}: the demonstration ends.")
+    return code if code > 0 else _FAILED
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx2
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from agents.app.testing import livekit_program
@@ -74,6 +75,41 @@ def test_it_is_ready_with_its_agents_and_ends_with_all_of_them(module: str, tmp_
     assert rest == ""  # the address was the last line
     assert "worker registered" in log
     assert "worker shutting down" in log
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize(
+    ("killed", "told"),
+    [
+        ("livekit-server", "The LiveKit server has ended by SIGKILL: the demonstration ends."),
+        ("agents.app.serving", "The agents' process has ended by SIGKILL: the demonstration ends."),
+    ],
+)
+def test_it_ends_with_a_sentence_when_a_process_of_it_is_killed(
+    killed: str, told: str, tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        program("bella_vista", tmp_path),
+        env=clean_environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with ended(process):
+        assert process.stdout is not None
+        assert is_healthy(process.stdout.readline())
+        (child,) = (
+            one
+            for one in psutil.Process(process.pid).children()
+            if killed in " ".join(one.cmdline())
+        )
+        child.kill()
+        _, log = process.communicate(timeout=120)
+
+    assert process.returncode == 1, log
+    assert told in log
     assert "Traceback" not in log
 
 
