@@ -228,8 +228,9 @@ async def test_a_whole_order_by_keyboard_alone(
     await guest.see("h1")
     await keys.use(START)
     await guest.hear("welcome to Bella Vista")
+    assert (await keys.at()).startswith("Type to the restaurant")
 
-    await keys.use("Menu")
+    await keys.use("Menu", back=True)
     await guest.see(".dish")
     await keys.reach("Search the menu")
     await keys.write("your way")
