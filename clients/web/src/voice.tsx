@@ -21,6 +21,25 @@ const TAP_MS = 300;
 
 type Mode = "push_to_talk" | "open";
 
+/** How the microphone works in this tab: a reload leaves it so. */
+const KEPT = "bella-vista.microphone";
+
+function keptMode(): Mode {
+  try {
+    return sessionStorage.getItem(KEPT) === "open" ? "open" : "push_to_talk";
+  } catch {
+    return "push_to_talk";
+  }
+}
+
+function keepMode(mode: Mode): void {
+  try {
+    sessionStorage.setItem(KEPT, mode);
+  } catch {
+    // Only a reload is affected.
+  }
+}
+
 export interface MicrophoneState {
   mode: Mode;
   talking: boolean;
@@ -43,7 +62,7 @@ export interface MicrophoneState {
 export function useMicrophone(room: Room, track: LocalAudioTrack | null): MicrophoneState {
   const { session } = usePage();
   const { hello } = useNow();
-  const [mode, chooseMode] = useState<Mode>("push_to_talk");
+  const [mode, chooseMode] = useState(keptMode);
   const { talking, start, end, cancel } = usePushToTalk();
   const [ending, setEnding] = useState(0);
   const [muted, setMuted] = useState(false);
@@ -79,6 +98,7 @@ export function useMicrophone(room: Room, track: LocalAudioTrack | null): Microp
       stopTalking();
       setMuted(false);
       chooseMode(next);
+      keepMode(next);
     },
     [stopTalking],
   );

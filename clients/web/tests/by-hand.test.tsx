@@ -361,6 +361,27 @@ test("as soon as possible has its day too, where that is another one", async () 
   );
 });
 
+test.each([
+  [null, "Pickup, ready about 7:35 pm, for Ada"],
+  ["2026-11-24T19:35:00-05:00", "Pickup, for 7:35 pm, for Ada"],
+  ["2026-11-24T19:20:00-05:00", "Pickup, for 7:20 pm, ready about 7:35 pm, for Ada"],
+])("an order that staff have accepted has their time on the ticket: %s", async (when, told) => {
+  const ready_at = "2026-11-24T19:35:00-05:00";
+  const fulfilment = { kind: "pickup" as const, when, address: null, ready_at };
+  const room = await page({ ...orders.placed, fulfilment });
+  expect(ticket().getByText("Pickup").closest("p")?.textContent).not.toContain("ready");
+  await act(() => room.change({ op: "accept_order" }));
+
+  expect(ticket().getByText("Pickup").closest("p")?.textContent).toBe(told);
+});
+
+test("the heading of a new line is read as words of their own", async () => {
+  const room = await page();
+  await act(() => room.change({ op: "add_item", name: "Tiramisu" }));
+
+  expect(ticket().getByRole("heading", { name: "Tiramisu new" })).toBeTruthy();
+});
+
 describe("the time, by hand", () => {
   const WEEK = ["tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
   const hours = { monday: [], ...Object.fromEntries(WEEK.map((day) => [day, ["12:00-22:00"]])) };

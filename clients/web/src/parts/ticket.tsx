@@ -216,7 +216,7 @@ const ItemOf = memo(function ItemOf({
     <li className={isNew ? "item fresh" : "item"}>
       <h3 lang="en">
         {!editable && <span className="amount">{item.quantity} × </span>}
-        <span className="name">{item.name}</span>
+        <span className="name">{item.name}</span>{" "}
         {isNew && (
           <span className="tag" lang={texts.code}>
             {words.isNew}
@@ -354,17 +354,25 @@ function Way({ order, editable }: { order: Order; editable: boolean }) {
   if (editing && editable) return <WayForm order={order} onDone={() => setEditing(false)} />;
   const dayOf = (time: string, since: string | null = null) =>
     dayText(time, since ?? presentOf(order, time), texts.code);
+  // Staff accept it with a time.
+  const accepted = isPlaced(order) && order.stage !== "placed";
+  const ready = way?.ready_at
+    ? words.readyAbout(clock(way.ready_at, texts.code), dayOf(way.ready_at, way.when))
+    : "";
+  const differs = way?.ready_at?.slice(0, 16) !== way?.when?.slice(0, 16);
   return (
     <div className="block">
       <p>
         {way ? (
           <>
             <b>{words[way.kind]}</b>,{" "}
-            {way.when ? words.at(clock(way.when, texts.code), dayOf(way.when)) : words.asap}
-            {way.ready_at &&
-              way.ready_at.slice(0, 16) !== way.when?.slice(0, 16) &&
-              canOrder(order) &&
-              `, ${words.readyAbout(clock(way.ready_at, texts.code), dayOf(way.ready_at, way.when))}`}
+            {way.when
+              ? words.at(clock(way.when, texts.code), dayOf(way.when))
+              : (accepted && ready) || words.asap}
+            {ready &&
+              differs &&
+              (canOrder(order) || (accepted && way.when !== null)) &&
+              `, ${ready}`}
             {way.address && `, ${words.to(way.address)}`}
             {order.customer_name && (
               <>
