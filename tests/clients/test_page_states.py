@@ -42,6 +42,8 @@ STATES = (
     "placed",
     "waiting",
     "failed",
+    "refused-earlier",
+    "sold-out-line",
     "over",
     "unplaced",
     "newer",

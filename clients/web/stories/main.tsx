@@ -10,6 +10,7 @@ import { Room } from "livekit-client";
 import { type ReactNode, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { keepFocus } from "../src/model/focus";
+import { keepPlaced } from "../src/model/last";
 import { PageProvider } from "../src/model/page";
 import { Boundary } from "../src/parts/boundary";
 import { EveningPage } from "../src/parts/evening";
@@ -22,7 +23,7 @@ import { en } from "../src/texts/en";
 import { Microphone, MicrophoneGone } from "../src/voice";
 import "../src/styles/tokens.css";
 import "../src/styles/base.css";
-import { call, type Evening, longer, orders, serveMenu } from "./room";
+import { call, type Evening, longer, orders, serveEarlier, serveMenu } from "./room";
 
 const nothing = () => {};
 const settings = <Settings onLanguage={nothing} />;
@@ -97,6 +98,9 @@ interface State {
   house?: object;
   how?: Parameters<typeof call>[1];
   elsewhere?: boolean;
+  /** The order of the call before, of which the guest has not heard yet. */
+  earlier?: Order;
+  soldOut?: readonly string[];
   /** No microphone is left. */
   gone?: boolean;
   /** The agent that is there cannot hear. */
@@ -231,6 +235,27 @@ const STATES: Record<string, State> = {
     play: (evening) => {
       agent(evening, "feedback");
       said(evening, "feedback", "I am sorry, the restaurant could not take your order.");
+      evening.room.yourTurn();
+    },
+  },
+  "refused-earlier": {
+    order: orders.ordering,
+    earlier: {
+      ...orders.placed,
+      order_id: "the-one-before",
+      stage: "failed",
+      ended_reason: "The oven broke.",
+    },
+    play: (evening) => {
+      greeting(evening);
+      evening.room.yourTurn();
+    },
+  },
+  "sold-out-line": {
+    order: orders.ordering,
+    soldOut: ["Margherita"],
+    play: (evening) => {
+      greeting(evening);
       evening.room.yourTurn();
     },
   },
@@ -407,7 +432,13 @@ function Fault(): ReactNode {
 async function show(): Promise<ReactNode> {
   const query = new URLSearchParams(location.search);
   const name = query.get("state") ?? "";
-  serveMenu(STATES[name]?.house);
+  const { house, soldOut, earlier } = STATES[name] ?? {};
+  serveMenu(house, soldOut);
+  localStorage.clear();
+  if (earlier) {
+    serveEarlier("code", earlier);
+    keepPlaced(earlier.order_id, "code");
+  }
   if (name === "welcome-menu") location.hash = "#menu";
   if (name === "welcome" || name === "welcome-menu")
     return (

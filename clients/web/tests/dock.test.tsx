@@ -77,9 +77,12 @@ test("beside the refusal of an order, while the call goes on, a button begins an
   expect(dock().getByText("Reason: No flour")).toBeTruthy();
   fireEvent.click(dock().getByRole("button", { name: "New order" }));
   expect(onNewOrder).toHaveBeenCalledOnce();
+  const talk = within(screen.getByRole("main"));
+  fireEvent.click(talk.getByRole("button", { name: "New order" })); // a phone's dock has none
+  expect(onNewOrder).toHaveBeenCalledTimes(2);
 
   await act(() => room.endCall("agent_ended"));
-  expect(dock().getAllByRole("button", { name: "New order" })).toHaveLength(1);
+  expect(screen.getAllByRole("button", { name: "New order" })).toHaveLength(1);
 });
 
 test.each(["disconnected", "moved"])(

@@ -99,7 +99,14 @@ export function EveningPage({
             {order && cameToNothing(order) && (
               <div className="note">
                 <Nothing order={order} />
-                <Ring />
+                <div className="row">
+                  {!over && (
+                    <button type="button" className="button" onClick={onNewOrder}>
+                      {texts.dock.newOrder}
+                    </button>
+                  )}
+                  <Ring />
+                </div>
               </div>
             )}
             <Script brief={order !== null && isPlaced(order)} />
