@@ -26,7 +26,7 @@ def _contact(value: object) -> object:
     return CARD if is_card(cleaned) else empty_or_visible(value, cleaned)
 
 
-ContactText = Annotated[str, BeforeValidator(_contact), Field(max_length=_LONGEST)]
+ContactText = Annotated[str, Field(max_length=_LONGEST), BeforeValidator(_contact)]
 """A telephone number or an e-mail address as given; a card number is redacted."""
 
 

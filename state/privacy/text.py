@@ -94,20 +94,21 @@ def _comment(value: object) -> object:
     return cleaned[:COMMENT] if isinstance(cleaned, str) else cleaned
 
 
-Words = Annotated[str, BeforeValidator(_one_line), Field(min_length=1, max_length=NAME)]
+# The length is the text's own, within the validator: it is then told in characters.
+Words = Annotated[str, Field(min_length=1, max_length=NAME), BeforeValidator(_one_line)]
 """A name of something, never empty."""
 
-Name = Annotated[str, BeforeValidator(_shown), Field(max_length=NAME)]
+Name = Annotated[str, Field(max_length=NAME), BeforeValidator(_shown)]
 """A name that may be empty: the user would rather not say."""
 
-Asked = Annotated[str, BeforeValidator(_one_line), Field(max_length=ASKED)]
+Asked = Annotated[str, Field(max_length=ASKED), BeforeValidator(_one_line)]
 """A search text."""
 
-Line = Annotated[str, BeforeValidator(_shown), Field(max_length=NOTE)]
+Line = Annotated[str, Field(max_length=NOTE), BeforeValidator(_shown)]
 """A single-line note; an empty text removes it."""
 
-Paragraph = Annotated[str, BeforeValidator(_several_lines), Field(min_length=1, max_length=NOTE)]
+Paragraph = Annotated[str, Field(min_length=1, max_length=NOTE), BeforeValidator(_several_lines)]
 """A note, with line breaks."""
 
-Comment = Annotated[str, BeforeValidator(_comment), Field(min_length=1, max_length=COMMENT)]
+Comment = Annotated[str, Field(min_length=1, max_length=COMMENT), BeforeValidator(_comment)]
 """A user's comment; a longer one is cut instead of refused."""

@@ -32,8 +32,6 @@ _WANTED = {
 _BY_TYPE = {kind: f"has to be {wanted}" for wanted, kinds in _WANTED.items() for kind in kinds}
 _BY_TYPE |= {"missing": "is missing", "extra_forbidden": "there is no such field here"}
 
-_ITEMS = re.compile(r"\bitem(?=s?\b)")
-
 _PHRASES = (
     (re.compile(r"^[A-Z][\w ]*? should "), "has to "),
     (re.compile(r"^Input tag .* expected tags: "), "has to be one of "),
@@ -61,10 +59,6 @@ def explained(fault: ErrorDetails) -> str:
     ('has to be a whole number', 'has to be at least 1')
     >>> wrong(Literal["pickup", "delivery"], "now"), wrong(Annotated[str, Field(min_length=1)], "")
     ("has to be 'pickup' or 'delivery'", 'must not be empty')
-    >>> from pydantic import BeforeValidator
-    >>> cleaned = Annotated[str, BeforeValidator(str.strip), Field(max_length=3)]
-    >>> wrong(cleaned, "far too long"), wrong(Annotated[list[int], Field(max_length=1)], [1, 2])
-    ('has to have at most 3 characters', 'has to have at most 1 item')
 
     Args:
         fault: An entry of ``ValidationError.errors()``.
@@ -74,8 +68,6 @@ def explained(fault: ErrorDetails) -> str:
         return message.removeprefix("Value error, ").removeprefix("Assertion failed, ")
     if kind in _BY_TYPE:
         return _BY_TYPE[kind]
-    if kind in ("too_long", "too_short") and isinstance(fault["input"], str):
-        message = _ITEMS.sub("character", message)  # a text that a function has cleaned
     for phrase, words in _PHRASES:
         message = phrase.sub(words, message)
     return message

@@ -137,6 +137,13 @@ async def test_a_wrong_field_is_named(fields: dict[str, Any], named: str) -> Non
     assert (refused["code"], refused["facts"]["field"]) == (4001, named)
 
 
+@pytest.mark.parametrize("length", [81, 5000])
+async def test_a_text_that_is_too_long_is_told_in_characters(length: int) -> None:
+    refused = await Counter().refused("order.apply", {"command": {**WATER, "name": "x" * length}})
+
+    assert "at most 80 characters" in refused["detail"]
+
+
 async def test_an_amount_is_a_number() -> None:
     counter = Counter()
 
