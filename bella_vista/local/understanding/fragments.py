@@ -25,7 +25,9 @@ def pointed(out: Outcome, said: Said) -> None:
     """Carry out what points at something and has no verb: "the second one with ham"."""
     last = out.items[-1] if out.items else None
     source = last.source if last is not None else None
-    topic = out.asked_about() if said.ref == "it" and said.size and not out.waiting else None
+    counts = said.ref == "them" and said.count and not (said.described or out.items)
+    of_topic = (said.ref == "it" and said.size) or counts
+    topic = out.asked_about() if of_topic and not out.waiting else None
     new = [item for item in out.items if item not in out.excepted]
     made = (
         out.matcher.made_with(out.there, said.options) if said.exact and said.ref == "one" else []
@@ -39,7 +41,9 @@ def pointed(out: Outcome, said: Said) -> None:
     elif made and sum(item.quantity or 1 for item in made) == (said.count or 1):
         out.spoken = made[-1]  # "four in all, still just the one gluten free"
     elif topic is not None:
-        out.order(replace(said, ref=""), topic, (topic,))  # "is the soup vegan? A bowl of it"
+        out.order(
+            replace(said, ref=""), topic, (topic,)
+        )  # "is the soup vegan? A bowl of it", "six of those"
     elif said.ref == "one" and said.joint == ON and said.definite and len(said.options) == 1:
         out.penalty += LOOSE  # "no ketchup on the bacon one"
     elif said.ref == "one" and last is not None and _tells_size(out, said, last):

@@ -43,7 +43,7 @@ class Handover:
         whole = words
         if _adds_postcode(words, heard):
             return words.part(0, 0)
-        words = _corrected_address(words) if order.fulfilment == "delivery" else words
+        words = self._corrected_address(words) if order.fulfilment == "delivery" else words
         renumbered = self._renumbered(words, heard, order)
         kind, address, words = renumbered or self._kind(words, expects)
         if kind is None and fetched and (gets := fetched.find(pattern("gets it"))) is not None:
@@ -351,17 +351,19 @@ class Handover:
             )
         return words.capital(first) or any(word[0].isdigit() for word in run)
 
-
-def _corrected_address(words: Words) -> Words:
-    """Leave only the address of a correction: "sorry, it is 54 Prince Street, not 45"."""
-    begins = words.find(pattern("corrects address"))
-    if begins is None or begins.first:
-        return words
-    rest = words.part(begins.last, len(words))
-    wrong = rest.find(pattern("not that number"))
-    if wrong is None:
-        return rest
-    return Words.read(f"{rest.typed(0, wrong.first)} {rest.typed(wrong.last).lstrip(' ,')}")
+    def _corrected_address(self, words: Words) -> Words:
+        """Leave only the address of a correction: "sorry, it is 54 Prince Street, not 45"."""
+        begins = words.find(pattern("corrects address"))
+        if begins is None or begins.first:
+            return words
+        rest = words.part(begins.last, len(words))
+        named = self._names.longest(rest.tokens, 1)
+        if named is not None and named[1].dishes:
+            return words  # "no, make it 2 colas"
+        wrong = rest.find(pattern("not that number"))
+        if wrong is None:
+            return rest
+        return Words.read(f"{rest.typed(0, wrong.first)} {rest.typed(wrong.last).lstrip(' ,')}")
 
 
 def _first_missing(before: Words, after: Words) -> int | None:

@@ -190,6 +190,11 @@ class Kitchen:
             return isinstance(error, ChoiceMissing)
         return False
 
+    def needed(self, name: str | None, changes: Sequence[str]) -> list[str]:
+        """Return the changes without which something has to be chosen for a dish."""
+        others = ([one for one in changes if one is not change] for change in changes)
+        return [one for one, rest in zip(changes, others, strict=True) if self.lacks(name, rest)]
+
     def excludes_in_a_list(self, name: str | None, one: str, other: str) -> bool:
         """Whether two choices behind a pause are of two things: each needs one, and few are had together."""
         dish = self.dish(name)

@@ -370,7 +370,7 @@ class Outcome:
         """Change what is said of a thing; the rest of it stays."""
         if said.plain and not said.options and not said.size:
             if item.changes:
-                item.changes = []
+                item.changes = self.kitchen.needed(item.name, item.changes)
             elif said.usual in USUAL and self.kitchen.size(item.name, "regular"):
                 item.size = "regular"
         if said.count == 0:
