@@ -98,7 +98,8 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         found = found if not there or any(item in there for item in found) else there[-1:]
         if following and following[0].verb == "instead-of" and following[0].head is not None:
             found = out.matcher.named(following[0].mask, out.things)[-1:] or found
-    if become is said and not said.described and said.count is None and not said.twice:
+    some = said.partial and said.verb == "change" and not said.exact  # "make one of the colas"
+    if become is said and not said.described and (said.count is None or some) and not said.twice:
         out.penalty += NO_EFFECT
         return
     if not found:

@@ -33,8 +33,8 @@ def pointed(out: Outcome, said: Said) -> None:
         out.matcher.made_with(out.there, said.options) if said.exact and said.ref == "one" else []
     )
     plain = out.matcher.plain_beside(out.there)
-    if said.ref in ("same", "again"):
-        again(out, said)
+    if said.ref in ("same", "again") or (said.more and said.ordinal is not None):
+        again(out, said)  # "the same as the second one, but with chicken"
     elif said.exact and said.ref == "one" and said.plain and not said.options and len(plain) == 1:
         out.count(plain[0], said.count or 1)  # "only one plain one"
         out.touch(plain[0])

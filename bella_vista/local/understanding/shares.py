@@ -25,6 +25,11 @@ def some_of(out: Outcome, said: Said) -> bool:
         if none or there and not sized and sum(i.quantity or 1 for i in there) < (said.count or 0):
             said.partial = said.definite = False
             return False  # "two of those cookies", of which there is one, or none
+        fewer = said.exact and not (said.verb or out.items or sized) and len(there) == 1
+        if fewer and (said.count or 0) < (there[0].quantity or 1):
+            out.count(there[0], said.count or 1)  # "just two of the shots then", of three
+            out.touch(there[0])
+            return True
         last = out.items[-1] if out.items else None
         plain = last is not None and not (last.counted or last.changes)
         topic = out.asked_about() if said.count and not out.items else None
