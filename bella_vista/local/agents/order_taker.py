@@ -119,7 +119,8 @@ class OrderTakerPolicy(Policy):
         """Whether the guest has everything, as far as they have said."""
         if now.heard.question is not None or now.went_wrong or self.wants_to_cancel(now):
             return False
-        if now.topic is Topic.CONFIRM and (now.scene.outcomes or now.meant("yes", "right")):
+        agreed = now.topic is Topic.CONFIRM and now.meant("yes", "right")
+        if agreed or (now.topic in (Topic.CONFIRM, Topic.PLACE) and now.scene.outcomes):
             return True  # a correction of what was read back is read back at once
         if has_all(now) or now.meant("place"):
             return True
