@@ -107,7 +107,7 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
             out.repeat(there[-1], said)
     elif (
         (there and said.more)
-        and not (said.parts or said.size)
+        and not (said.parts or (said.size and not (said.partial or out.says_but(said))))
         and not out.matcher.named(said.mask, out.items)
     ):
         _another(out, said, there)

@@ -201,7 +201,9 @@ class Outcome:
 
     def says_but(self, said: Said) -> bool:
         """Whether a "but" stands between what something is called and how it is to be."""
-        first, last = said.named[1], min(said.told, default=said.named[1])
+        first = said.named[1]
+        told = [*said.told, said.sized - 1] if said.sized > first else said.told
+        last = min(told, default=first)
         return "but" in self._words[first:last]
 
     # -- new things ------------------------------------------------------------------------------------------
