@@ -242,10 +242,13 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
         and (s[HEAD] > 0 and doing.known)
         and (bool(s[FLAGS] & DEFINITE) and e.words == "to")
     ),
-    "sized_otherwise": lambda doing, s, e: (
+    "otherwise": lambda doing, s, e: (
         doing.known
         and s[JOINT] in (AND, COMMA, STOP)
-        and (s[SIZE] > 0 and not doing.index.entity(s[SIZE]).mask & e.entity.mask)
+        and (
+            (s[SIZE] > 0 and not doing.index.entity(s[SIZE]).mask & e.entity.mask)
+            or (s[SAID] > 0 and not (s[NEG] or s[MASK] & e.entity.mask))
+        )
     ),
     "widening": lambda _, s, e: bool(s[HEAD]) and _of_all(s),
     "ahead": lambda doing, s, e: (

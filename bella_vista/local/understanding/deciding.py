@@ -48,6 +48,8 @@ READINGS, GAIN = 8, 1.2
 """So many readings are carried out, as long as one more can be the best: so much it may gain there."""
 SIZE_OF_TOPIC = 1.5
 """The cost of taking a size of the dish under discussion for another dish."""
+OF_ANOTHER = 1.5
+"""The cost of taking a dish that a combo waits for for a choice of another dish."""
 LOST = 1.0
 """The cost of a reading of which something came to nothing."""
 _LONG = 100
@@ -169,6 +171,8 @@ class Deciding:
         point_by_person(words, known, self.index)
         if topic is not None:
             _prefer_sizes(words, self.index.bit(topic))
+        for item in waiting:
+            self._prefer_parts(words, item)
         there = bool(known or waiting or topic)
         if beam is None:
             beam = BEAM if len(tokens) < _LONG else BEAM // 2
@@ -356,6 +360,20 @@ class Deciding:
         taken = [part.name or "" for part in item.parts]
         still = self._kitchen.open_part(combo, taken) if combo is not None else None
         return [*taken, *(still[1] if still is not None else ())]
+
+    def _prefer_parts(self, words: Lattice, item: Item) -> None:
+        """Let a dish that a combo still waits for be no choice of another: "fried and mashed potatoes"."""
+        combo = self._kitchen.combo(item.name)
+        taken = [part.name or "" for part in item.parts]
+        dishes = {name for part in combo.parts for name in part.dishes} if combo is not None else ()
+        room = [one for one in dishes if combo and self._kitchen.room_for(combo, taken, one)]
+        open_ones = sum(self.index.bit(name) for name in room)
+        able = sum(self.index.bit(name) for name in {*room, *taken})
+        for here in words.edges if room else ():
+            parts = {one.end for one in here if one.does == "dish" and one.entity.mask & open_ones}
+            for edge in here:
+                if edge.does == "option" and edge.end in parts and not edge.entity.mask & able:
+                    edge.cost += OF_ANOTHER
 
     def _weigh(
         self,

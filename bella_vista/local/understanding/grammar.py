@@ -60,7 +60,7 @@ RULES = """
   out,after    dish       -                  begin head              after   begin.dish
   before       dish       -                  head                    after   0.0
   before       dish       beside             put head                after   0.0
-  before       dish       sized_otherwise    begin head              after   begin.dish
+  before       dish       otherwise          begin head              after   begin.dish
   after        dish       becoming           become head             after   0.2
   after        dish       refines            narrow                  after   open.head
   after        dish       kindred            -                       after   open.kind
