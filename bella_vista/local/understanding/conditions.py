@@ -44,7 +44,7 @@ from bella_vista.local.understanding.states import (
     just_named,
     several_named,
 )
-from state.menu.words import stem, stems
+from state.menu.words import stems
 
 
 def _becoming(doing: Doing, state: State, edge: Edge) -> bool:
@@ -85,14 +85,17 @@ def _kindred(doing: Doing, state: State, edge: Edge) -> bool:
     """Whether words only say of what kind a thing is that was named: "nashville chicken sandwich"."""
     if state[HEAD] <= 0 or state[PEND] or state[FLAGS] & (TURNED | PARTED):
         return False
-    mask, last = state[MASK], stem(edge.words.split()[-1])
+    mask, told = state[MASK], stems(edge.words)
     if mask & (mask - 1) or mask & edge.entity.mask or _part_of(doing, state, edge):
         return False
+    kinds, other = doing.index.kinds[mask], edge.entity.mask
+    if edge.whole and not other & (other - 1) and not kinds.issuperset(told):
+        return False  # "har gow crystal dumplings": these are dumplings of another name
     acts = state[ACTS]
     while acts is not None and acts[0].does != "head":
         acts = acts[1]
     said = stems(acts[0].edge.words) if acts is not None else ()
-    return last not in said and last in doing.index.kinds[mask]
+    return told[-1] not in said and told[-1] in kinds
 
 
 def _own(doing: Doing, state: State, edge: Edge) -> bool:
