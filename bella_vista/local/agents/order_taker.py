@@ -120,7 +120,7 @@ class OrderTakerPolicy(Policy):
         if now.heard.question is not None or now.went_wrong or self.wants_to_cancel(now):
             return False
         agreed = now.topic is Topic.CONFIRM and now.meant("yes", "right")
-        if agreed or (now.topic in (Topic.CONFIRM, Topic.PLACE) and now.scene.outcomes):
+        if agreed or (now.topic in (Topic.CONFIRM, *_OF_PAYING) and now.scene.outcomes):
             return True  # a correction of what was read back is read back at once
         if has_all(now) or now.meant("place"):
             return True
@@ -135,9 +135,6 @@ class OrderTakerPolicy(Policy):
             return not lost and (not added or answered)
         if _pays(now):
             return not _orders(now)  # they pay once they have everything
-        if now.topic in _OF_PAYING and _orders(now):
-            # A correction, said to Payment: "yes but make the latte a small one".
-            return not any(draft.op == "add_item" for draft in now.heard.commands)
         # Another agent sent the guest back with words that are on the order already.
         return now.scene.opening and bool(now.order.get("fulfilment")) and not now.scene.outcomes
 

@@ -94,7 +94,7 @@ def _person(found: Found, names: Names) -> frozenset[str] | None:
         called = found.match.groupdict().get("called") or kin  # "my friend Joel gets a cola"
         return frozenset((kin, called, _HERS if hers else _HIS if his else _ANYBODY))
     for person, forms in table("persons behind for").items():
-        if name == person or name in forms:
+        if name == person or name in forms or name in words_of(person):  # "his is the soup"
             return frozenset((person,))
     if name in words_of("several people"):
         return NOBODY

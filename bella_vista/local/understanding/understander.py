@@ -125,8 +125,10 @@ class Understander:
             and (count := self._combos(pending))
         ):
             rest = words.part(first.last, len(words))
-            if any(piece.dishes for piece in cut(rest, self._house.names)):
-                name = str(pending.draft.fields["name"]) if pending.draft is not None else ""
+            name = str(pending.draft.fields["name"]) if pending.draft is not None else ""
+            combo = self._house.kitchen.combo(name)
+            parts = {dish for part in combo.parts for dish in part.dishes} if combo else set()
+            if any(parts & {*piece.dishes} for piece in cut(rest, self._house.names)):
                 each = self._each(words, name, count, order, now) if count > 1 else None
                 if each is not None:
                     return each
