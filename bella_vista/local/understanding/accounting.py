@@ -257,7 +257,8 @@ class Accounting:
             ]
             if not found:
                 return about.words
-        if said.copies and not any(line.had for line in lines):
+        so_made = any(thing.size or thing.changes for line in found for thing in line.things)
+        if said.copies and not (so_made or any(line.had for line in lines)):
             return "same"
         if said.verb == "swap" and said.become is None and said.head and not said.replaced:
             if any(line.waits for line in lines):

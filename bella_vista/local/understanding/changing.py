@@ -97,10 +97,10 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
     if points:
         found = found if not there or any(item in there for item in found) else there[-1:]
         if following and following[0].verb == "instead-of" and following[0].head is not None:
-            gone = out.matcher.named(following[0].mask, out.things)[-1:]
-            if not gone and change_part(out, following[0], become):
+            yields = out.matcher.named(following[0].mask, out.things)[-1:]
+            if not yields and change_part(out, following[0], become):
                 return  # "make it a sprite instead of the coke", which is in a combo
-            found = gone or found
+            found = yields or found
     some = said.partial and said.verb == "change" and not said.exact  # "make one of the colas"
     if become is said and not said.described and (said.count is None or some) and not said.twice:
         out.penalty += NO_EFFECT

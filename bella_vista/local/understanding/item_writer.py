@@ -258,6 +258,7 @@ class ItemWriter:
             for one in item.changes
             if self._kitchen.fits(fresh.name, one)
             and (alike or not one.startswith("no "))
+            and not (one.startswith("no ") and self._takes_back(fresh, one, item.changes))
             and not any(
                 self._matcher.is_called(fresh, new, one)
                 or self._matcher.is_called(fresh, one, new)  # "with one sugar", of one with two
@@ -267,6 +268,15 @@ class ItemWriter:
         ]
         if item.size and not fresh.size and self._kitchen.size(fresh.name, item.size):
             fresh.size = item.size
+
+    def _takes_back(self, fresh: Item, left_off: str, others: Sequence[str]) -> bool:
+        """Whether "no onion" would be no onion rings of another dish, which has no onion."""
+        words = left_off.removeprefix("no ")
+        return any(
+            self._matcher.is_called(fresh, other, words) and self._kitchen.fits(fresh.name, other)
+            for other in others
+            if not other.startswith("no ")
+        ) and not self._kitchen.has(fresh.name, words)
 
     def keep_told_size(self, part: Item, fresh: Item) -> None:
         """Give a part of a combo the size of the one before it that is not the usual one of that.

@@ -129,12 +129,16 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     elif said.firmly and not there and _sets_name_right(out, said):
         pass
     else:
-        out.penalty += NOT_THERE if said.copies else 0.0
+        like = out.last if said.copies and (out.items or said.ref != "same") else None
+        out.penalty += NOT_THERE if said.copies and like is None else 0.0
         out.penalty += NEW_THOUGH_THERE if said.more and out.there and not there else 0.0
         points = said.definite and not said.article and not said.besides
         if points and said.count is None and out.there:
             out.penalty += _NEW_BY_THE
-        item = out.add(out.make(said))
+        item = out.make(said)
+        if like is not None:
+            out.writer.keep_choices(like, item)  # "and a shrimp kebab made the same way"
+        out.add(item)
         announce(out, item, said, following)
 
 
@@ -408,6 +412,9 @@ def _correct_last(out: Outcome, said: Said) -> None:
             item.size = last.size
     only = said.exact and said.article and last.quantity == item.quantity  # "no, just a margherita"
     told = said.options or said.notes or said.plain or said.bare or said.unknown
+    if said.copies and item.names != last.names:
+        out.give_place(last, item)  # "a salmon with salad, no wait, the shrimp the same way"
+        return
     if not told and out.counts_kind(last, said):
         out.change(last, replace(said, head=None))
         return
