@@ -257,7 +257,11 @@ class Accounting:
             ]
             if not found:
                 return about.words
-        so_made = any(thing.size or thing.changes for line in found for thing in line.things)
+        so_made = any(
+            len(thing.changes) > len(about.options) or (thing.size and not about.size)
+            for line in found
+            for thing in line.things
+        )
         if said.copies and not (so_made or any(line.had for line in lines)):
             return "same"
         if said.verb == "swap" and said.become is None and said.head and not said.replaced:

@@ -130,14 +130,16 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         pass
     else:
         like = out.last if said.copies and (out.items or said.ref != "same") else None
-        out.penalty += NOT_THERE if said.copies and like is None else 0.0
         out.penalty += NEW_THOUGH_THERE if said.more and out.there and not there else 0.0
         points = said.definite and not said.article and not said.besides
         if points and said.count is None and out.there:
             out.penalty += _NEW_BY_THE
         item = out.make(said)
         if like is not None:
+            told = len(item.changes), item.size
             out.writer.keep_choices(like, item)  # "and a shrimp kebab made the same way"
+            like = like if (len(item.changes), item.size) != told else None
+        out.penalty += NOT_THERE if said.copies and like is None else 0.0
         out.add(item)
         announce(out, item, said, following)
 
