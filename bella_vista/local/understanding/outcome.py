@@ -605,7 +605,8 @@ class Outcome:
 def _shown(item: Item) -> str:
     parts = [str(item.quantity or 1), item.size or "", item.name or item.words]
     said = " ".join(part for part in parts if part)
-    return f"{said} ({', '.join(item.changes)})" if item.changes else said
+    told = [*item.changes, *(part.name or part.words for part in item.parts)]
+    return f"{said} ({', '.join(told)})" if told else said
 
 
 def _uncounted(line: LineSeen) -> LineSeen:

@@ -117,6 +117,7 @@ def _combos_with(words: Lattice, first: int, known: Sequence[Item], index: Index
         for edge in words.edges[first]
         if edge.does == "dish" and edge.whole and parts.intersection(index.names(edge.entity.mask))
     }
+    found: dict[str, Edge] = {}
     for called, part, end in (*_part_first(words, first), *_part_last(words, first)):
         if called.does == "dish" and end in whole:
             continue  # "the tofu musubi" is what a part is called
@@ -130,8 +131,10 @@ def _combos_with(words: Lattice, first: int, known: Sequence[Item], index: Index
         if len(having) == 1 and having[0].line is not None:
             entity = index.entity(index.bit(having[0].name or "").bit_length())
             said = " ".join(token.word for token in tokens[first:end])
-            lines = (having[0].line.id,)
-            yield Edge("dish", end, _COST, entity, words=said, lines=lines)
+            line = having[0].line.id
+            if line not in found or found[line].end < end:  # "with the veggie burger", whole
+                found[line] = Edge("dish", end, _COST, entity, words=said, lines=(line,))
+    yield from found.values()
 
 
 def _combo_by_place(

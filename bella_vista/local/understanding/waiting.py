@@ -167,8 +167,11 @@ def meant_line(outcome: Outcome, which: Which, said: Said) -> list[Item]:
     found = [item for item in outcome.lines if item.line is not None and item.line.id in ids]
     if said.ref in ("all", "whole", "them"):
         return found
+    if said.lines:  # "the one with the veggie burger"
+        found = [item for item in found if item.line is not None and item.line.id in said.lines]
     if said.head is not None:
-        found = outcome.matcher.named(said.mask, found)
+        parted = [one for one in found if outcome.matcher.named(said.mask, one.parts)]
+        found = outcome.matcher.named(said.mask, found) or parted
     if said.options:
         found = outcome.matcher.made_with(found, said.options)
     if said.size is not None:
