@@ -136,9 +136,9 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
             out.penalty += _NEW_BY_THE
         item = out.make(said)
         if like is not None:
-            told = len(item.changes), item.size
+            first = len(item.changes), item.size
             out.writer.keep_choices(like, item)  # "and a shrimp kebab made the same way"
-            like = like if (len(item.changes), item.size) != told else None
+            like = like if (len(item.changes), item.size) != first else None
         out.penalty += NOT_THERE if said.copies and like is None else 0.0
         out.add(item)
         announce(out, item, said, following)
