@@ -34,8 +34,6 @@ _OF_LINES = frozenset({"add_item", "change_item", "remove_item"})
 _IN_THE_READING = _OF_LINES | {"set_fulfilment", "add_allergy", "read_back"}
 _BESIDE_A_YES = frozenset({"choose_payment", "set_tip", "set_customer", "add_note"})
 """Changes that need no second reading: "it's right, put it under Nguyen"."""
-_OF_PAYING = (Topic.PAYMENT, Topic.TIP, Topic.PLACE)
-"""Questions of Payment, which come once the order is confirmed."""
 _ON_THE_WAY = (Topic.FULFILMENT, Topic.ADDRESS, Topic.POSTCODE, Topic.NAME, Topic.WHEN)
 """Questions that come after the guest has everything: once they are settled the order is read back."""
 
@@ -120,7 +118,7 @@ class OrderTakerPolicy(Policy):
         if now.heard.question is not None or now.went_wrong or self.wants_to_cancel(now):
             return False
         agreed = now.topic is Topic.CONFIRM and now.meant("yes", "right")
-        if agreed or (now.topic in (Topic.CONFIRM, *_OF_PAYING) and now.scene.outcomes):
+        if agreed or (now.topic in (Topic.CONFIRM, Topic.PLACE) and now.scene.outcomes):
             return True  # a correction of what was read back is read back at once
         if has_all(now) or now.meant("place"):
             return True
