@@ -167,8 +167,7 @@ def meant_line(outcome: Outcome, which: Which, said: Said) -> list[Item]:
     found = [item for item in outcome.lines if item.line is not None and item.line.id in ids]
     if said.ref in ("all", "whole", "them"):
         return found
-    if said.lines:  # "the one with the veggie burger"
-        found = [item for item in found if item.line is not None and item.line.id in said.lines]
+    found = [one for one in found if one.line and one.line.id in said.lines] or found
     if said.head is not None:
         parted = [one for one in found if outcome.matcher.named(said.mask, one.parts)]
         found = outcome.matcher.named(said.mask, found) or parted
