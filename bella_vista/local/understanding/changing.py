@@ -102,6 +102,7 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
                 return  # "make it a sprite instead of the coke", which is in a combo
             found = yields or found
     some = said.partial and said.verb == "change" and not said.exact  # "make one of the colas"
+    some = some and sum(item.quantity or 1 for item in found) > (said.count or 0)
     if become is said and not said.described and (said.count is None or some) and not said.twice:
         out.penalty += NO_EFFECT
         return
