@@ -15,6 +15,12 @@ FAMILY = OrderSeen(
         LineSeen("L4", 1, "Quattro formaggi", "small", person=frozenset({"joel", "friend", "?"})),
     )
 )
+FRIENDS = OrderSeen(
+    items=(
+        LineSeen("L1", 1, "Margherita", "small", person=frozenset({"joel", "?"})),
+        LineSeen("L2", 1, "Diavola", "large", person=frozenset({"chris", "?"})),
+    )
+)
 
 
 def does(text: str, order: OrderSeen = FAMILY) -> list[str]:
@@ -43,6 +49,17 @@ def does(text: str, order: OrderSeen = FAMILY) -> list[str]:
 )
 def test_a_person_points_at_their_line(text: str, changes: list[str]) -> None:
     assert does(text) == changes
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("chris wants ham on his", ["change L2: with ham"]),
+        ("joel wants ham on his", ["change L1: with ham"]),
+    ],
+)
+def test_a_pronoun_is_of_the_person_named_before_it(text: str, changes: list[str]) -> None:
+    assert does(text, FRIENDS) == changes
 
 
 @pytest.mark.parametrize(
