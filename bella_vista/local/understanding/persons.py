@@ -148,14 +148,10 @@ def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None
     if not owned:
         return
     called = frozenset(one for item in owned for one in item.person)
-    mine: Sequence[Item] = owned
     for first, token in enumerate(words.tokens):
-        if token.breaks:
-            mine = owned
-        for last, own, alone in _pointed(words, first, owned, mine):
+        for last, own, alone in _pointed(words, first, owned):
             words.edges[first].extend(_edges(words, first, last, own, index, alone=alone))
         if token.word in called:
-            mine = _of(token.word, owned)  # "my son wants olives on his": no other's
             if first and words.tokens[first - 1].word == "for":
                 words.edges[first - 1].append(Edge("filler", first + 1, _SAID, words=token.word))
             else:
@@ -170,12 +166,9 @@ def another_is_named(words: Lattice, known: Sequence[Item], item: Item) -> bool:
 
 
 def _pointed(
-    words: Lattice, first: int, owned: Sequence[Item], mine: Sequence[Item]
+    words: Lattice, first: int, owned: Sequence[Item]
 ) -> Iterator[tuple[int, Sequence[Item], bool]]:
-    """Yield where a mention of somebody ends, what is theirs, and whether it points without a dish.
-
-    ``mine`` is what belongs to the person who was named last: a pronoun is rather theirs.
-    """
+    """Yield where a mention of somebody ends, what is theirs, and whether it points without a dish."""
     said = [token.word for token in words.tokens]
     word, last = said[first], first + 1
     put_on = first > 0 and said[first - 1] in words_of("put on")
@@ -184,8 +177,7 @@ def _pointed(
     ):
         put_on = False  # "one for him" is one more
     for person in _PRONOUNS:
-        own = _named(person, mine) or _named(person, owned)
-        own = own or _of(person, mine) or _of(person, owned)
+        own = _of(person, owned)
         if word in words_of(person) or (put_on and word in table("persons behind for")[person]):
             yield last, own, True
         elif word in table("persons before theirs")[person]:
