@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TypeGuard
 
+from bella_vista.local.english.sentences import listed
 from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.asides import bare
 from bella_vista.local.understanding.changing import change, of_waiting
@@ -24,6 +25,7 @@ from bella_vista.local.understanding.exceptions import excepted, made_otherwise
 from bella_vista.local.understanding.fragments import again, fragment, pointed
 from bella_vista.local.understanding.grammar import AND, BUT, COMMA, ON, STOP, THE, WITH
 from bella_vista.local.understanding.instead import instead_of, means_another, moved_from
+from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.naming import name_dish
 from bella_vista.local.understanding.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
 from bella_vista.local.understanding.regrouping import deal_sizes
@@ -51,6 +53,8 @@ _LIKE_A_DISH = 1.2
 """The cost of taking the name of a dish on the order for an option."""
 _DEALT = 1.0
 """How much likelier a split is that deals out exactly as many as were ordered."""
+_BESIDE = 1.6
+"""The cost of a dish that comes beside the one that it is said to go on."""
 
 
 def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> Outcome:
@@ -73,8 +77,12 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
     if old:
         out.lines = [line for line in lines if line not in old]
     recap = _recap(out, reading)
+    goes_on: Sequence[Said] = ()
     for at, said in enumerate(reading):
-        if said.place > recap and _sums_up(out, said):
+        if said in goes_on or (said.place > recap and _sums_up(out, said)):
+            continue
+        goes_on = _goes_on_what_is_there(out, said, reading[at + 1 : at + 2])
+        if goes_on and _is_refused(out, said, goes_on[0]):
             continue
         beside = (said.besides or said.more) and not (said.head or said.described or said.become)
         if said.place < recap < sys.maxsize and beside:
@@ -108,6 +116,41 @@ def carry(out: Outcome, reading: Sequence[Said], talk: Collection[int] = ()) -> 
         put_in_place(out, old)
         first.recounts = True
     return out
+
+
+def _goes_on_what_is_there(out: Outcome, said: Said, following: Sequence[Said]) -> Sequence[Said]:
+    """Return what only says where something goes that cannot be a part of it: "fries to the burger"."""
+    on = following[0] if following else Said()
+    about = said if said.become is None or said.become.empty else said.become
+    asked = said.verb in ("", "add") and not said.ref and not (said.definite or on.described)
+    joined = on.joint in (ON, WITH) and on.definite and on.number is None and on.become is None
+    if not (asked and joined) or on.head is None:
+        return ()
+    there = out.matcher.named(on.mask, out.lines)
+    words = [about.words] if about.head is not None else [one.words for one in about.options]
+    if not words or any(one.no for one in about.options):
+        return ()
+    fits = any(out.kitchen.answers(item.name, one) for item in there for one in words)
+    return following if there and not fits else ()
+
+
+def _is_refused(out: Outcome, said: Said, on: Said) -> bool:
+    """Refuse what no dish of its own is called: "add mushrooms to the lasagna"."""
+    about = said if said.become is None or said.become.empty else said.become
+    if about.head is not None and (about.described or about.count or _is_whole(out, about)):
+        out.penalty += _BESIDE  # "olives" are rather those that cannot be on it
+        return False
+    name = out.matcher.named(on.mask, out.lines)[0].name
+    words = about.words if about.head is not None else listed([one.words for one in about.options])
+    out.questions.append(Question("choice_refused", {"name": name, "words": words, "possible": []}))
+    return True
+
+
+def _is_whole(out: Outcome, said: Said) -> bool:
+    """Whether a dish was called by its whole name: "fries", and not "olives" for the marinated ones."""
+    dishes = (out.kitchen.dish(name) for name in out.index.names(said.mask))
+    called = [one for dish in dishes if dish is not None for one in (dish.name, *dish.aliases)]
+    return any(stems(said.words) == stems(one) for one in called)
 
 
 def _is_what_is_left(out: Outcome, said: Said) -> bool:

@@ -70,6 +70,7 @@ _ASKING = {
     "choice_not_possible": 0.8,
     "not_on_menu": 1.0,
     "ambiguous": 0.4,
+    "choice_refused": 0.8,
     "not_found": 0.5,
     "over_limit": 0.5,
     "sold_out": 0.2,
