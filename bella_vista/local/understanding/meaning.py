@@ -56,9 +56,9 @@ class Question:
 
     Args:
         code: As the order's refusals: ``choice_missing``, ``ambiguous``, ``not_on_menu``,
-            ``choice_not_possible``, ``sold_out``, ``over_limit``, ``coupon_not_valid``, ``not_valid``,
-            ``not_possible``, ``not_found``, ``missing``; ``which_line``; and ``either``, which of two
-            orders is meant.
+            ``choice_not_possible``, ``choice_refused`` (of a line of the order), ``sold_out``,
+            ``over_limit``, ``coupon_not_valid``, ``not_valid``, ``not_possible``, ``not_found``,
+            ``missing``; ``which_line``; and ``either``, which of two orders is meant.
         facts: What a sentence is made from.
         draft: The wish that waits for the answer.
         rest: Further questions about the same line, to be asked one after the other.
