@@ -95,7 +95,7 @@ def _kindred(doing: Doing, state: State, edge: Edge) -> bool:
     while acts is not None and acts[0].does != "head":
         acts = acts[1]
     said = stems(acts[0].edge.words) if acts is not None else ()
-    return told[-1] not in said and told[-1] in kinds
+    return bool(told) and told[-1] not in said and told[-1] in kinds
 
 
 def _own(doing: Doing, state: State, edge: Edge) -> bool:
