@@ -12,8 +12,10 @@ from bella_vista.local.understanding.meaning import NOBODY
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.tokens import Found, Token, Words
 
-_HERS, _HIS, _MINE, _ANYBODY = "she", "he", "i", "?"
-"""The words that later point at somebody's line; ``?`` is somebody who may be a she or a he."""
+_HERS, _HIS, _MINE = "she", "he", "i"
+"""The words that later point at somebody's line."""
+_ANYBODY = "he or she"
+"""Stands for both where it is not known which; no word of a message is like it."""
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,12 @@
 import re
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import pytest
 
 from bella_vista.local.understanding.deciding import Deciding
 from bella_vista.local.understanding.grammar import rules
 from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.phrases import phrases
 from bella_vista.local.understanding.tokens import Words
 from bella_vista.local.understanding.understander import (
@@ -19,10 +17,9 @@ from bella_vista.local.understanding.understander import (
     Understander,
     as_json,
 )
-from state.menu import Menu, load_menu
+from state.menu import Menu
 from tests.bella_vista.local.scoring import menu_of
 
-CONVERSATIONS = Path(__file__).parents[2] / "conversations"
 MENUS = ("trattoria", "drive-in", "korean", "taqueria", "sushi")
 
 
@@ -168,17 +165,3 @@ def test_an_explanation_accounts_for_the_price_of_the_words() -> None:
 @pytest.mark.parametrize("line", ["", " ", "?!", "…", "\u202e\u0000", "😀 😀", "null", "🍕" * 300])
 def test_text_without_a_meaning_changes_nothing(line: str) -> None:
     assert understander("trattoria").understand(line).commands == ()
-
-
-def test_a_small_word_of_a_dish_that_was_offered_is_of_no_kind() -> None:
-    menu = load_menu(CONVERSATIONS / "menus/churrasqueira.yaml")
-    facts = {"name": "King cake", "near": ["Pastel de nata", "Bola de Berlim", "Orange torte"]}
-    asked = Question("sold_out", facts, Draft("add_item", {"quantity": 1}))
-
-    result = Understander(menu).understand(
-        "can you put the olives back on?",
-        pending=asked,
-        order=OrderSeen(items=(LineSeen("L1", 3, "Prego"),)),
-    )
-
-    assert not any(draft.op == "remove_item" for draft in result.commands)
