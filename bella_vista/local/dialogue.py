@@ -19,7 +19,7 @@ from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.local.topics import EXPECTS, Topic, topic
 from bella_vista.local.understanding.meaning import (
-    NOBODY,
+    NO_PERSON,
     Asked,
     Draft,
     OrderSeen,
@@ -591,7 +591,7 @@ class Dialogue:
         earlier = self._orders.get(before.id) if before is not None else None
         changed = earlier is not None and earlier.items != order.items
         persons = self._persons(scene, order)
-        items = tuple(replace(one, person=persons.get(one.id, NOBODY)) for one in order.items)
+        items = tuple(replace(one, person=persons.get(one.id, NO_PERSON)) for one in order.items)
         earlier = replace(earlier, before=None) if changed and earlier else None
         return replace(order, items=items, before=earlier)
 

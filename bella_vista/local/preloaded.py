@@ -1,7 +1,7 @@
 """Compiles the local model's patterns; a worker imports this once, before job processes are forked from it.
 
-The first line that a process understands compiles the patterns that it meets. That takes a fifth of a second and
-more, in which the event loop serves nobody.
+The first line that a process understands compiles the patterns that it meets, which blocks the event loop for up
+to half a second.
 """
 
 from bella_vista.local.understanding.understander import Understander

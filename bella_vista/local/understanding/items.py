@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from bella_vista.local.understanding.meaning import NOBODY, Draft, LineSeen
+from bella_vista.local.understanding.meaning import NO_PERSON, Draft, LineSeen
 
 
 @dataclass(eq=False)
@@ -77,7 +77,7 @@ class Item:
     @property
     def person(self) -> frozenset[str]:
         """The words that point at the person whose line it is."""
-        return self.line.person if self.line is not None else NOBODY
+        return self.line.person if self.line is not None else NO_PERSON
 
     @classmethod
     def of_line(cls, line: LineSeen) -> "Item":

@@ -77,7 +77,7 @@ class Question:
         return tuple(str(one) for one in self.facts.get("possible") or self.facts.get("near") or ())
 
 
-NOBODY: frozenset[str] = frozenset()
+NO_PERSON: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class LineSeen:
     size: str | None = None
     modifications: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
-    person: frozenset[str] = field(default=NOBODY, compare=False)
+    person: frozenset[str] = field(default=NO_PERSON, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

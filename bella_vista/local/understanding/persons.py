@@ -8,13 +8,13 @@ from bella_vista.local.english.talking import pattern, phrases_of, table, words_
 from bella_vista.local.understanding.edges import Edge, Lattice
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
-from bella_vista.local.understanding.meaning import NOBODY
+from bella_vista.local.understanding.meaning import NO_PERSON
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.tokens import Found, Token, Words
 
 _HERS, _HIS, _MINE = "she", "he", "i"
 """The words that later point at somebody's line."""
-_ANYBODY = "he or she"
+_EITHER = "he or she"
 """Stands for both where it is not known which; no word of a message is like it."""
 
 
@@ -87,25 +87,25 @@ def _mentions(words: Words, names: Names) -> Iterator[_Mention]:
 
 
 def _person(found: Found, names: Names) -> frozenset[str] | None:
-    """Return the words that point at somebody later, none for several people, ``None`` if it is nobody."""
+    """Return the words that later point at a person: an empty set for several people, ``None`` if there is none."""
     kin, name = found.match["kin"], found.match["name"]
     if other := found.match.groupdict().get("other"):  # "my coach wants a latte"
-        return frozenset((other, _ANYBODY)) if names.meaning(other) is None else None
+        return frozenset((other, _EITHER)) if names.meaning(other) is None else None
     if kin:
         hers, his = (kin in phrases_of(block) for block in ("kin of hers", "kin of his"))
         called = found.match.groupdict().get("called") or kin  # "my friend Joel gets a cola"
-        return frozenset((kin, called, _HERS if hers else _HIS if his else _ANYBODY))
+        return frozenset((kin, called, _HERS if hers else _HIS if his else _EITHER))
     for person, forms in table("persons behind for").items():
         if name == person or name in forms or name in words_of(person):  # "his is the soup"
             return frozenset((person,))
     if name in words_of("several people"):
-        return NOBODY
+        return NO_PERSON
     meant = names.meaning(name)
     # "Josh wants the same" names a person, although a dish may be called Rogan Josh.
     on_menu = meant is not None and (meant.own or "for" in found.match[0].split())
     if on_menu or vocabulary.is_common(name) or vocabulary.is_food(name):
         return None
-    return frozenset((name, _ANYBODY))
+    return frozenset((name, _EITHER))
 
 
 def without_names(words: Words, names: Names) -> Words:
@@ -163,7 +163,7 @@ def point_by_person(words: Lattice, known: Sequence[Item], index: Index) -> None
 def another_is_named(words: Lattice, known: Sequence[Item], item: Item) -> bool:
     """Whether a line belongs to somebody, and only others are named: "ham for Joel" changes nothing of Ann's."""
     called = {one for other in known for one in other.person}
-    named = {token.word for token in words.tokens} & (called - {*_PRONOUNS, _ANYBODY})
+    named = {token.word for token in words.tokens} & (called - {*_PRONOUNS, _EITHER})
     return bool(item.person and named) and named.isdisjoint(item.person)
 
 
@@ -179,7 +179,7 @@ def _pointed(
     ):
         put_on = False  # "one for him" is one more
     for person in _PRONOUNS:
-        own = _of(person, owned)
+        own = _owned_by(person, owned)
         if word in words_of(person) or (put_on and word in table("persons behind for")[person]):
             yield last, own, True
         elif word in table("persons before theirs")[person]:
@@ -187,28 +187,30 @@ def _pointed(
     at = first + (word in ("my", "our", "the"))
     if at >= len(said):
         return
-    one = next((one for one in (said[at], said[at].removesuffix("s")) if _of(one, owned)), None)
+    one = next(
+        (one for one in (said[at], said[at].removesuffix("s")) if _owned_by(one, owned)), None
+    )
     wants = pattern("somebody wants").match(" ".join(said[at + 1 : at + 1 + _LONGEST_WISH]))
     if one is not None and wants is not None and one != _MINE:
-        yield at + 1 + len(wants.group().split()), _of(one, owned), True
+        yield at + 1 + len(wants.group().split()), _owned_by(one, owned), True
     elif one is not None and one not in _PRONOUNS:
         told = any(edge.does in ("no", "with", "remove") for edge in [*words.edges, []][at + 1])
         token = words.tokens[at]
         owner = one != said[at] or token.end - token.start > len(token.word)
-        yield at + 1, _of(one, owned), put_on or told or owner
+        yield at + 1, _owned_by(one, owned), put_on or told or owner
 
 
-def _named(word: str, owned: Sequence[Item]) -> Sequence[Item]:
+def _owned_by_name(word: str, owned: Sequence[Item]) -> Sequence[Item]:
     """Return what belongs to somebody who is called so."""
     return [item for item in owned if word in item.person]
 
 
-def _of(word: str, owned: Sequence[Item]) -> Sequence[Item]:
+def _owned_by(word: str, owned: Sequence[Item]) -> Sequence[Item]:
     """Return what belongs to somebody; "his" is a friend's where no other he is known."""
-    own = _named(word, owned)
+    own = _owned_by_name(word, owned)
     if own or word not in (_HERS, _HIS):
         return own
-    others = [item for item in owned if _ANYBODY in item.person]
+    others = [item for item in owned if _EITHER in item.person]
     return others if len({item.person for item in others}) == 1 else []
 
 

@@ -41,6 +41,7 @@ function earlier(except: string | null): Earlier[] {
     const kept: Earlier[] = JSON.parse(localStorage.getItem(EARLIER) ?? "[]");
     return kept.filter(({ id, at }) => id !== except && Date.now() - at < KEPT_MS);
   } catch {
+    // The browser keeps nothing, or another page has written something else there.
     return [];
   }
 }
@@ -76,6 +77,15 @@ function forget(): void {
   }
 }
 
+/** Reads now and again while the page is seen; returns how to stop. */
+function readAgain(read: () => Promise<void>): () => void {
+  void read();
+  const timer = setInterval(() => {
+    if (document.visibilityState === "visible") void read();
+  }, AGAIN_MS);
+  return () => clearInterval(timer);
+}
+
 /**
  * The guest's placed order, read again until it has come to its end; null as long as there is none.
  *
@@ -102,13 +112,10 @@ export function usePlacedOrder(wanted: boolean): Order | null {
       }
       setOrder(found);
     };
-    void read();
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void read();
-    }, AGAIN_MS);
+    const stop = readAgain(read);
     return () => {
       gone = true;
-      clearInterval(timer);
+      stop();
     };
   }, [wanted]);
   return order;
@@ -133,13 +140,10 @@ export function useRefusedEarlier(present: string | null): [Order[], (id: string
         }
       }
     };
-    void read();
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void read();
-    }, AGAIN_MS);
+    const stop = readAgain(read);
     return () => {
       gone = true;
-      clearInterval(timer);
+      stop();
     };
   }, [present]);
   const seen = useCallback((id: string) => {

@@ -54,9 +54,9 @@ def ended(process: "subprocess.Popen[str]") -> Iterator[None]:
         process.wait()
 
 
-@pytest.mark.parametrize("module", ["bella_vista", "examples.clinic"])
-def test_it_is_ready_with_its_agents_and_ends_with_all_of_them(module: str, tmp_path: Path) -> None:
-    process = subprocess.Popen(
+def started(module: str, tmp_path: Path) -> subprocess.Popen[str]:
+    """Start a demonstration in a session of its own."""
+    return subprocess.Popen(
         program(module, tmp_path),
         env=clean_environment(tmp_path),
         stdin=subprocess.DEVNULL,
@@ -65,6 +65,11 @@ def test_it_is_ready_with_its_agents_and_ends_with_all_of_them(module: str, tmp_
         text=True,
         start_new_session=True,
     )
+
+
+@pytest.mark.parametrize("module", ["bella_vista", "examples.clinic"])
+def test_it_is_ready_with_its_agents_and_ends_with_all_of_them(module: str, tmp_path: Path) -> None:
+    process = started(module, tmp_path)
     with ended(process):
         assert process.stdout is not None
         assert is_healthy(process.stdout.readline())
@@ -88,15 +93,7 @@ def test_it_is_ready_with_its_agents_and_ends_with_all_of_them(module: str, tmp_
 def test_it_ends_with_a_sentence_when_a_process_of_it_is_killed(
     killed: str, told: str, tmp_path: Path
 ) -> None:
-    process = subprocess.Popen(
-        program("bella_vista", tmp_path),
-        env=clean_environment(tmp_path),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = started("bella_vista", tmp_path)
     with ended(process):
         assert process.stdout is not None
         assert is_healthy(process.stdout.readline())
