@@ -495,7 +495,8 @@ class CallEnded(Shown):
     """The call has ended; sent to the {user} and to subscribers.
 
     After ``agent_ended`` the agent stays in the room for reading. The {user} starts a new call, about a new {noun},
-    by saying or writing something, or by joining again and calling ``hello``.
+    by saying or writing something, or by joining again and calling ``hello``. A client that leaves before it has
+    replied is sent the notice again when it is back: the ``resume_code`` tells the earlier call from the next one.
     """
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)

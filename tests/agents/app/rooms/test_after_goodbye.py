@@ -87,6 +87,10 @@ async def reloading(
             await until(lambda: is_turn(page, 0))
             await page.call("order.apply", {"command": LARGE})
             await goodbye(Checked(page))
+            # A page that closes before its answer is sent is told again when it is back.
+            talk = agent.call._conversation
+            assert talk is not None
+            await talk.page.end_delivered()
         yield agent, identity, first
 
 
