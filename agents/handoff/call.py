@@ -135,7 +135,14 @@ class Call(CallBase[S, C]):
         """Have messages answered that the user sent earlier and that are still unanswered."""
         self.turns.answer(words)
 
-    def speak(self, words: str, *, about: str | None = None, version: int | None = None) -> None:
+    def speak(
+        self,
+        words: str,
+        *,
+        about: str | None = None,
+        version: int | None = None,
+        by: str | None = None,
+    ) -> None:
         """Have the active agent say a text verbatim, or the next agent if none is active right now.
 
         ``Said`` reports when the text has been spoken, with its topic and version, and whether the
@@ -149,8 +156,17 @@ class Call(CallBase[S, C]):
             about: Its topic, in the application's own terms.
             version: The version of the state it was made from; by default the current one if there
                 is a topic, else none.
+            by: The name of the agent that says it. It takes over first if it is the user's turn and
+                the declared handoffs lead to it, without arguments and with the last one's condition
+                met; otherwise the active agent says it.
         """
+        if by is not None:
+            self.handoffs.hand_over_to(by)  # from then on what is spoken is kept for the next agent
         self.replies.speak(words, about=about, version=version)
+
+    def digest_changed(self) -> None:
+        """Render the digest again, as something that it shows beside the state has changed."""
+        self.requests.digest_changed()
 
     async def come_back(self) -> None:
         """Welcome back a user who has reconnected, once it is the user's turn."""
@@ -205,6 +221,7 @@ class Agent(AgentBase[S, C]):
 
     _entered = False
     _handed_over = False
+    _given_words = False
     _opened = False
     _queued: list[str]
 
@@ -264,6 +281,7 @@ class Agent(AgentBase[S, C]):
         if self._entered:
             return True
         self._handed_over = self.call.handing_over
+        self._given_words = self.call.opens_with_given_words
         self._queued = self.call.agent_entered(self)
         self._entered = True
         return False
@@ -286,6 +304,8 @@ class Agent(AgentBase[S, C]):
         else:
             how = self.opening.handed_over if handed_over else self.opening.first
         call.active.opened(self.name)
+        if self._given_words and not queued:
+            return
         # Unanswered messages may be acted on with this agent's own tools, never with a transfer:
         # the user need not repeat what they told the previous agent.
         unanswered = handed_over and (bool(queued) or _ends_with_user(self.chat_ctx.items))

@@ -33,13 +33,13 @@ class PendingHandoff:
     Args:
         source: The agent that hands over.
         handover: Its journal entry.
-        call_id: The id of the transfer call.
+        call_id: The id of the transfer call; None if no model asked for the handoff.
         accepted: Whether livekit has begun to activate the next agent.
     """
 
     source: str
     handover: HandOver
-    call_id: str
+    call_id: str | None
     accepted: bool = False
 
     @property
@@ -212,6 +212,12 @@ class CallBase(Generic[S, C]):
     def handing_over(self) -> bool:
         """Whether a handoff is pending, so that no agent can answer right now."""
         return self.active.pending is not None
+
+    @property
+    def opens_with_given_words(self) -> bool:
+        """Whether the next agent opens with words it was given, so that its model need not be asked."""
+        pending = self.active.pending
+        return pending is not None and pending.call_id is None
 
     @property
     def last_refusal(self) -> Refused | None:

@@ -34,7 +34,7 @@ from agents.handoff.replies import Replies
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.tools import drop_nulls
 from agents.handoff.user_turns import UserTurns
-from state.shared import HandOver, Misuse, Refused, StateError
+from state.shared import HandOver, Misuse, Refused, StateError, TakenOver
 
 logger = logging.getLogger(__name__)
 
@@ -187,6 +187,82 @@ class Handoffs:
             )
         return trail[-1], trail[:-1]
 
+    def hand_over_to(self, target: str) -> bool:
+        """Begin to hand the user over without a model's request; returns whether it was begun.
+
+        The next agent says what has been spoken to the call meanwhile and requests nothing. A
+        handoff that is not stored is dropped, and the active agent says it.
+        """
+        call, active = self._call, self._call.active
+        try:
+            path = self._path_to(target)
+        except Exception:  # a condition is the application's own
+            logger.exception("handoff to %s not made: a condition failed", target)
+            return False
+        if not path or call.closing is not None or not call.can_speak or not self._turns.is_quiet:
+            return False
+        trail = active.trail
+        more = {"trail": (*trail, *(one.source for one in path))[-MAX_TRAIL:]}
+        handover = HandOver(source=active.name, target=target).model_copy(
+            update=more if call.graph.has_ways_back else {}
+        )
+        pending = PendingHandoff(active.name, handover, None)
+        self._turns.withdraw()
+        active.hands_over(pending)
+        call.spawn(self._hand_over_along(path, pending))
+        return True
+
+    def _path_to(self, target: str) -> tuple[Handoff[Any], ...]:
+        """Return the fewest handoffs that lead to an agent now, without arguments; empty for none.
+
+        Only the last one's condition has to hold: no agent on the way takes over.
+        """
+        call = self._call
+        paths: list[tuple[Handoff[Any], ...]] = [()]
+        reached = {call.active.name}
+        for path in paths:
+            source = path[-1].target if path else call.active.name
+            for handoff in call.graph.leaving(source):
+                if handoff.target in reached or handoff.target == BACK:
+                    continue
+                if handoff.arguments is not None:
+                    continue
+                if handoff.target == target:
+                    if handoff.condition is not None and handoff.condition(call.shared.state):
+                        continue
+                    return (*path, handoff)
+                reached.add(handoff.target)
+                paths.append((*path, handoff))
+        return ()
+
+    async def _hand_over_along(self, path: Sequence[Handoff[Any]], pending: PendingHandoff) -> None:
+        call, session = self._call, self._call.session
+        try:
+            async with self._tools.final_tools_lock:
+                carried: Sequence[ChatItem] = list(session.current_agent.chat_ctx.items)
+                for handoff in path:
+                    carried = handoff.carry(carried)
+                agent = self._make_agent(pending.target, with_arguments(carried, None))
+                with call.active.commit():
+                    await self._journal(
+                        pending.handover, actor=pending.source, provided=path[-1].condition
+                    )
+                pending.accepted = True
+                session.update_agent(agent)
+                on_failed_start(session, self._not_started)
+        except Exception as error:  # a carry and a condition are the application's own
+            logger.warning(
+                "handoff not made",
+                extra={"source": pending.source, "target": pending.target, "code": code_of(error)},
+                exc_info=None if isinstance(error, StateError | TimeoutError) else error,
+            )
+            if isinstance(error, TakenOver):
+                call.close_after_reply("failed")
+            self._drop(pending)
+            await self._turns.answer_queued()  # first, as it interrupts what is being said
+            self._replies.speak_queued()
+            self._turns.recheck()
+
     async def _journal(
         self, handover: HandOver, *, actor: str, provided: Condition[Any] | None = None
     ) -> None:
@@ -212,7 +288,7 @@ class Handoffs:
                 asyncio.get_running_loop().call_soon(
                     on_failed_start, self._call.session, self._not_started
                 )
-        elif pending is not None and pending.call_id in (c.call_id for c in event.function_calls):
+        elif pending is not None and pending.call_id in [c.call_id for c in event.function_calls]:
             self._drop(pending)
 
     def _not_started(self) -> None:

@@ -122,6 +122,10 @@ class ModelRequests:
             replies.shows(None)
             yield f"{preamble}{self._fallback_text(agent)}"
 
+    def digest_changed(self) -> None:
+        """Render the digest again for the next request."""
+        self._digest = None
+
     def _data_message(self) -> ChatMessage:
         """Return the message that shows the state's digest, rendered once per version."""
         shared = self._call.shared

@@ -41,7 +41,8 @@ class CallPolicy(Generic[S, C]):
     Args:
         digest: The part of the state that every model request shows: the names of fields, or a
             function that takes state and version and returns one short line of data; several lines
-            are joined by ``/``. By default only the version is shown.
+            are joined by ``/``. By default only the version is shown. It is rendered once per version,
+            and again after ``Call.digest_changed``.
         describe_result: Describes a change to the model that made it.
         expects: Returns the kind of answer an agent waits for; takes the state, the active agent and the
             last refusal. The kinds are ``open``, ``yes_no``, ``choice``, ``rating``, ``amount``,

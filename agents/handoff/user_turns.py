@@ -205,7 +205,7 @@ class UserTurns:
         event.speech_handle.add_done_callback(self._speech_done)
         if self._call.user_holds:  # an opening: its agent answers when the user has spoken
             asyncio.get_running_loop().call_soon(_interrupt, event.speech_handle)
-        self._withdraw()
+        self.withdraw()
 
     def agent_spoke(self, *, interrupted: bool) -> None:
         """Record that an agent's words were delivered, or interrupted by the user."""
@@ -221,7 +221,7 @@ class UserTurns:
         elif event.new_state in ("thinking", "speaking"):
             if event.new_state == "speaking" and self._call.session.output.audio is not None:
                 self.clock.sound()
-            self._withdraw()
+            self.withdraw()
 
     def _speech_done(self, speech: SpeechHandle) -> None:
         self._speeches.discard(speech)
@@ -238,6 +238,11 @@ class UserTurns:
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             await waiter
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it is the user's turn and they have not begun to speak."""
+        return self.is_user_turn and not self._call.user_holds and not self._awaiting_transcript()
 
     def recheck(self) -> None:
         """Check again whether it is the user's turn, or whether nothing was said."""
@@ -301,7 +306,8 @@ class UserTurns:
             self._timer.cancel()
             self._timer = None
 
-    def _withdraw(self) -> None:
+    def withdraw(self) -> None:
+        """Withdraw the notice that it is the user's turn."""
         if self.is_user_turn:
             self.is_user_turn = False
             self._call.emit(TurnWithdrawn(self.turn))
