@@ -68,7 +68,7 @@ def restaurant_policy(context: OrderContext) -> CallPolicy[OrderState, OrderCont
     restaurant = context.menu.restaurant
     redactor = Redactor(lambda: region_of(restaurant))
     return CallPolicy(
-        digest=digest,
+        digest=lambda order, version: digest(order, version, context.house().sold_out),
         describe_result=told(context),
         expects=expects,
         redact_input=lambda words: redactor(clean(words, lines=True)),

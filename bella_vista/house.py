@@ -35,7 +35,7 @@ def house_of(live: LiveSettings) -> Callable[[], House]:
         nonlocal read
         stored = live.values.get("house")
         if stored is not read[0]:
-            read = (stored, _house(stored))
+            read = (stored, stored_house(stored))
         return read[1]
 
     return house
@@ -58,7 +58,7 @@ def set_house(
         NotOnMenu: A name is neither stored nor on the menu.
     """
     change = part(HouseChange, sent)
-    house = _house(present)
+    house = stored_house(present)
     menu, stored = context.menu, house.sold_out
 
     def named(names: Iterable[str]) -> list[str]:
@@ -75,7 +75,8 @@ def set_house(
     return house.model_dump(mode="json")
 
 
-def _house(stored: object) -> House:
+def stored_house(stored: object) -> House:
+    """Read the house from the live settings; as usual if they are of a later release."""
     try:
         return House.model_validate(stored or {})
     except ValidationError:  # of a later release

@@ -4,16 +4,18 @@ from collections.abc import Callable, Sequence
 
 from agents.app.parts import Changes, Comment
 from agents.telling import NO_PROMISE, allergy_warnings, line_text, reading
+from bella_vista.house import stored_house
 from state.context import OrderContext
 from state.money import shown
 from state.order import OrderLine, OrderState, Stage
 from state.pricing import price
+from state.stages import ORDERING
 from state.times import said_time
 
 MAX_LISTED = 6
 """How many changes are listed one by one; more are summed up, since the page shows them all."""
 
-CHANGED, REOPENED = "changes", "reopened"
+CHANGED, REOPENED, HOUSE = "changes", "reopened", "house"
 """The topics besides those of the steps, which are their commands."""
 
 READ_AGAIN = "I will read it back again before we place it."
@@ -28,8 +30,9 @@ def comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
     """
     order, context = changes.state, changes.context
     step = next(reversed(_steps(changes)), None)
+    agent = _agent_for(order)
     if step is not None and (words := _STEPS[step](order, context)):
-        return Comment(step, words)
+        return Comment(step, words, agent)
     stretches = changes.stretches
     before, after = stretches[-1]
     own = after == order  # no other writer has changed the order since
@@ -38,7 +41,8 @@ def comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
     ]
     taken_up = own and before.stage is not Stage.OPEN and order.stage is Stage.OPEN
     if not said:
-        return Comment(REOPENED, f"Your order is open again. {READ_AGAIN}") if taken_up else None
+        words = f"Your order is open again. {READ_AGAIN}"
+        return Comment(REOPENED, words, agent) if taken_up else None
     told = f"I see you {_and(said) if len(said) <= MAX_LISTED else 'changed several things'}."
     if warned := _warning(stretches, context):
         told += f" {warned}"
@@ -52,12 +56,16 @@ def comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
         question = _next_question(order, context)
         if order.stage is Stage.CONFIRMED and question == _next_question(stretches[0][0], context):
             question = ""  # an agent has asked for it already
-    return Comment(CHANGED, joined(told, question))
+    return Comment(CHANGED, joined(told, question), agent)
 
 
 def staff_comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
-    """Word what the kitchen has done with a placed order: accepted it, made it ready, or refused it."""
+    """Word what staff have done: with a placed order, or with the dishes of one that is not placed."""
     order, context = changes.state, changes.context
+    if order.stage in ORDERING:
+        return _house_comment(changes)
+    if not changes.applied:
+        return None
     before = changes.applied[0].before
     match order.stage:
         case Stage.ACCEPTED | Stage.PREPARING if before.stage is Stage.PLACED:
@@ -71,6 +79,33 @@ def staff_comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
         case _:
             return None
     return Comment(order.stage.value, words)
+
+
+def _agent_for(order: OrderState) -> str | None:
+    """Name the agent for what comes next; none for an order without lines, or one that is over."""
+    if not order.order_items or order.stage in (Stage.CANCELLED, Stage.FAILED):
+        return None
+    if order.stage in (Stage.OPEN, Stage.REVIEW):
+        return "order_taker"
+    return "payment" if order.stage is Stage.CONFIRMED else "feedback"
+
+
+def _house_comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
+    """Say which dishes of the order have been sold out, and whether orders have been paused."""
+    if changes.live is None or not changes.state.order_items:
+        return None
+    was, is_now = (stored_house(live.get("house")) for live in changes.live)
+    held = {name for line in changes.state.order_items for name in line.names}
+    gone = [f"the {name}" for name in is_now.sold_out if name in held and name not in was.sold_out]
+    words = ""
+    if gone:
+        verb = "has" if len(gone) == 1 else "have"
+        words = f"I am sorry, {_and(gone)} {verb} just been sold out. What would you like instead?"
+    if is_now.paused and not was.paused:
+        words = joined("I am sorry, the restaurant has just paused orders.", words)
+    elif was.paused and not is_now.paused:
+        words = joined("The restaurant takes orders again.", words)
+    return Comment(HOUSE, words, _agent_for(changes.state) if gone else None)
 
 
 def _promise(before: OrderState, order: OrderState, context: OrderContext) -> str:

@@ -1,6 +1,7 @@
 """The digest of an order that language models see in every turn: short, without unknown fields."""
 
 import json
+from collections.abc import Collection
 from datetime import datetime
 
 from pydantic import JsonValue
@@ -12,8 +13,13 @@ from state.pricing import Bill, Charge, price
 from state.stages import ORDERING, needs
 
 
-def digest(order: OrderState, version: int) -> str:
+def digest(order: OrderState, version: int, sold_out: Collection[str] = ()) -> str:
     """Render the order as one line of JSON, without unknown fields.
+
+    Args:
+        order: The order.
+        version: Its version.
+        sold_out: The names of the dishes and combos that are sold out now.
 
     >>> from datetime import UTC
     >>> from state.order import Terms
@@ -24,11 +30,11 @@ def digest(order: OrderState, version: int) -> str:
     >>> digest(empty, 0)
     '{"version":0,"stage":"open","needs":["items","fulfilment","name"]}'
     """
-    known = {"version": version, **_known(order)}
+    known = {"version": version, **_known(order, sold_out)}
     return json.dumps(known, ensure_ascii=False, separators=(",", ":"))
 
 
-def _known(order: OrderState) -> dict[str, JsonValue]:
+def _known(order: OrderState, sold_out: Collection[str]) -> dict[str, JsonValue]:
     facts: dict[str, JsonValue] = {
         "stage": order.stage.value,
         "number": order.order_number if order.stage not in ORDERING else None,
@@ -55,6 +61,7 @@ def _known(order: OrderState) -> dict[str, JsonValue]:
         "notes": {note.id: f"{note.title}: {note.content}" for note in order.notes} or None,
         "rating": order.feedback_rating,
         "gone": list(order.gone) or None,
+        "sold_out": _sold_out(order, sold_out) or None,
         "person_wanted": order.person_wanted or None,
         "reason": order.ended_reason if order.stage is Stage.FAILED else None,
         "needs": list(needs(order)) or None,
@@ -98,6 +105,14 @@ def _line(order: OrderState, line: OrderLine) -> dict[str, JsonValue]:
             "minimum_age": line.minimum_age,
         }
     )
+
+
+def _sold_out(order: OrderState, sold_out: Collection[str]) -> list[JsonValue]:
+    """List what is sold out of an order that is not placed."""
+    if order.stage not in ORDERING:
+        return []
+    names = (name for line in order.order_items for name in line.names if name in sold_out)
+    return [*dict.fromkeys(names)]
 
 
 def _in_brackets(words: tuple[str, ...]) -> tuple[str, ...]:

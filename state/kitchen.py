@@ -161,7 +161,7 @@ class Kitchen:
 
     def items_of(self, line: OrderLine) -> Iterator[Dish | Combo]:
         """Yield what a line is made of, as far as the menu still has it: the item itself, then its parts."""
-        for name in (line.name, *(part.name for part in line.parts)):
+        for name in line.names:
             item = self.menu.combo(name) or self.menu.dish(name)
             if item is not None:
                 yield item

@@ -85,6 +85,11 @@ class OrderLine(_Part):
         return tuple(chosen.words for chosen in self.chosen)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, and those of its parts."""
+        return (self.name, *(part.name for part in self.parts))
+
+    @property
     def unit_price(self) -> Cents:
         """The price of one piece with modifications and surcharges, before discounts."""
         price: int = self.base_price

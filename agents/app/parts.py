@@ -136,14 +136,16 @@ class Changes(Generic[S, C]):
     """Changes that the user or staff made outside the conversation, and that have no comment yet.
 
     Args:
-        applied: Each change, oldest first; at least one.
+        applied: Each change of the state, oldest first; empty if staff changed live settings only.
         state: The current state.
         context: The context of the rules.
+        live: The live settings before and after, if staff changed them.
     """
 
     applied: "Sequence[Applied[S]]"
     state: S
     context: C
+    live: tuple[JsonObject, JsonObject] | None = None
 
     @property
     def stretches(self) -> list[tuple[S, S]]:
@@ -164,10 +166,13 @@ class Comment:
     Args:
         about: The topic, in the application's own terms; ``Said.about`` has it.
         words: The sentences.
+        agent: The agent that says them; it takes over first if it is another than the active one and
+            the declared handoffs lead to it. By default the active agent says them.
     """
 
     about: str
     words: str
+    agent: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +184,8 @@ class Rooms(Generic[S, C]):
         choices: Returns the user's choices if the expected kind of answer is a choice.
         comment: Returns an agent's comment on changes that the user made in a client; by default
             there are no comments.
-        staff_comment: Returns a comment on changes that staff made, in a client or on the board.
+        staff_comment: Returns a comment on changes that staff made, in a client or on the board, of
+            the state or of live settings.
         terms: Returns the words that speech-to-text should know, for a context.
         sentences: Returns the sentences that users may say, for a context, by the expected kind of
             answer, including ``open``. Local speech-to-text recognises only the words of these

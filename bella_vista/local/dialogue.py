@@ -491,6 +491,8 @@ class Dialogue:
         about = (last.dish or last.subject) if last is not None else None
         if pending is not None and pending.draft is not None:
             about = about or pending.draft.fields.get("name")
+        gone = [name for name in order.sold_out if name in scene.last_said]
+        about = gone[0] if len(gone) == 1 else about
 
         if answered is not None and answered.answers:
             text = _asked_alike(text, answered.answers[-1])

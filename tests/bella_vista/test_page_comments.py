@@ -5,10 +5,11 @@ from itertools import count
 
 import pytest
 
+from agents.app.parts import Changes
 from agents.app.rooms.comments import Comments
 from agents.handoff import Said
 from bella_vista.menus import menu_file
-from bella_vista.page_comments import MAX_LISTED, comment
+from bella_vista.page_comments import MAX_LISTED, comment, staff_comment
 from state.commands import (
     AddAllergy,
     AddItem,
@@ -210,3 +211,60 @@ async def test_the_reading_that_the_page_asks_for_warns() -> None:
     words = await done(ReadBack(), first=(SHRIMP, CALAMARI, PICKUP))
 
     assert WARNING in words
+
+
+async def said_of(before: dict[str, object], after: dict[str, object], *done: OrderCommand) -> str:
+    """Return what is said when staff change the house of an order."""
+    shared = new_order()
+    for command in done:
+        await shared.apply(command, actor="order_taker")
+    made = staff_comment(Changes((), shared.state, CONTEXT, ({"house": before}, {"house": after})))
+    return made.words if made is not None else ""
+
+
+TWO = (AddItem(name="Tiramisu"), AddItem(name="Cannoli"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (
+            {"sold_out": ["Cannoli"]},
+            {"sold_out": ["Cannoli", "Lasagna", "Tiramisu"]},
+            "I am sorry, the Tiramisu has just been sold out. What would you like instead?",
+        ),
+        (
+            {},
+            {"sold_out": ["Tiramisu", "Cannoli"]},
+            "I am sorry, the Tiramisu and the Cannoli have just been sold out. What would you like instead?",
+        ),
+        ({"sold_out": ["Tiramisu"]}, {"sold_out": []}, ""),
+        ({}, {"paused": True}, "I am sorry, the restaurant has just paused orders."),
+        ({"paused": True}, {}, "The restaurant takes orders again."),
+        (
+            {},
+            {"paused": True, "sold_out": ["Tiramisu"]},
+            "I am sorry, the restaurant has just paused orders. I am sorry, the Tiramisu has just been sold out."
+            " What would you like instead?",
+        ),
+    ],
+)
+async def test_what_staff_do_to_the_house_is_told_as_far_as_the_order_has_it(
+    before: dict[str, object], after: dict[str, object], words: str
+) -> None:
+    assert await said_of(before, after, *TWO) == words
+
+
+async def test_of_an_empty_or_a_placed_order_no_change_of_the_house_is_told() -> None:
+    after: dict[str, object] = {"paused": True, "sold_out": ["Tiramisu"]}
+    placing = (
+        SetFulfilment(kind="pickup"),
+        SetCustomer(name="Ada"),
+        ReadBack(),
+        ConfirmOrder(),
+        ChoosePayment(method="cash"),
+        PlaceOrder(),
+    )
+    assert await said_of({}, after) == ""
+    assert await said_of({}, after, *TWO, *placing) == ""
+    assert await said_of({}, after, *TWO, *placing[:-1]) != ""

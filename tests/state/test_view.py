@@ -333,6 +333,14 @@ def test_a_digest_says_only_what_is_known() -> None:
     )
 
 
+def test_a_digest_names_what_of_an_open_order_is_sold_out() -> None:
+    order = Bistro().order(AddItem(name="Water", quantity=2), AddItem(name="Cola"))
+    assert '"sold_out":["Cola"]' in digest(order, 1, ("Lasagna", "Cola"))
+    assert "sold_out" not in digest(order, 1, ("Lasagna",))
+    placed = order.model_copy(update={"stage": Stage.PLACED})
+    assert "sold_out" not in digest(placed, 1, ("Cola",))
+
+
 def test_a_digest_of_a_running_order_is_short() -> None:
     order = Bistro().order(
         SetCustomer(name="Zoë"),

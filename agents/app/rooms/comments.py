@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import Generic
 
-from agents.app.parts import C, Changes, Comment, S
+from agents.app.parts import C, Changes, Comment, JsonObject, S
 from agents.handoff.events import Said
 from state.shared import Applied
 
@@ -38,18 +38,26 @@ class Comments(Generic[S, C]):
         self._context = context
         self._comment = comment
         self._pending: list[Applied[S]] = []
+        self._live: tuple[JsonObject, JsonObject] | None = None
+        self._live_told: tuple[JsonObject, JsonObject] | None = None
         self._about: str | None = None
         self._tries = 0
 
     @property
     def waiting(self) -> bool:
         """Whether there is anything to comment on."""
-        return bool(self._pending)
+        return bool(self._pending) or self._live is not None
 
     def add(self, applied: Applied[S]) -> None:
         """Add a change made outside the conversation."""
         if self._comment is not None:
             self._pending.append(applied)
+            self._tries = 0
+
+    def add_live(self, before: JsonObject, after: JsonObject) -> None:
+        """Add a change of the live settings."""
+        if self._comment is not None:
+            self._live = (before if self._live is None else self._live[0], after)
             self._tries = 0
 
     def agent_said(self, said: Said) -> None:
@@ -58,10 +66,13 @@ class Comments(Generic[S, C]):
             return
         version = said.version or 0
         self._pending = [one for one in self._pending if one.version > version]
+        if self._live is self._live_told:
+            self._live = None
 
     def discard(self) -> None:
         """Drop the changes: the user has been told or shown the present state."""
         self._pending.clear()
+        self._live = None
 
     def next(self, state: S) -> Comment | None:
         """Return the comment to speak now; its changes are dropped once it was spoken."""
@@ -70,7 +81,7 @@ class Comments(Generic[S, C]):
             self.discard()
             return None
         self._tries += 1
-        self._about = comment.about
+        self._about, self._live_told = comment.about, self._live
         return comment
 
     def hint(self, state: S) -> str:
@@ -79,10 +90,11 @@ class Comments(Generic[S, C]):
         return _HINT.format(words=comment.words) if comment is not None else ""
 
     def _comment_for(self, state: S) -> Comment | None:
-        if self._comment is None or not self._pending:
+        if self._comment is None or not self.waiting:
             return None
         try:
-            comment = self._comment(Changes(tuple(self._pending), state, self._context))
+            changes = Changes(tuple(self._pending), state, self._context, self._live)
+            comment = self._comment(changes)
         except Exception:  # of any type: the call continues, and the client shows the change
             logger.exception("comment on changes failed")
             self.discard()

@@ -11,7 +11,7 @@ from livekit import rtc
 from agents.app.app import App
 from agents.app.background import Timer
 from agents.app.declaration import attempt, texts_from
-from agents.app.parts import C, S
+from agents.app.parts import C, JsonObject, S
 from agents.app.rooms.comments import Comments
 from agents.app.words import your_turn
 from agents.handoff import (
@@ -190,6 +190,12 @@ class Page(Generic[S, C]):
         await self._subscribers.aclose()
         await self._attributes.aclose()
 
+    def live_changed(self, before: JsonObject, after: JsonObject) -> None:
+        """Staff have changed live settings."""
+        self._call.digest_changed()
+        self._staff_comments.add_live(before, after)
+        self._schedule_comment()
+
     # -- events of the call --------------------------------------------------------------------------
 
     def _on_event(self, event: Event) -> None:
@@ -273,7 +279,7 @@ class Page(Generic[S, C]):
             return
         for comments in self._all_comments:
             if (comment := comments.next(call.state)) is not None:
-                call.speak(comment.words, about=comment.about)
+                call.speak(comment.words, about=comment.about, by=comment.agent)
                 return  # the next one follows when this one has been said
 
     def _hint(self) -> str:

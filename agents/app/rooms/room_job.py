@@ -638,9 +638,14 @@ class RoomJob(Generic[S, C]):
 
     async def _poll_staff_changes(self, conversation: RoomConversation[S, C]) -> None:
         """Reload changes by staff in other processes for the user's page; also after the end."""
+        live = self._process.live
+        known = live.values
         while self._conversation is conversation:
             await asyncio.sleep(STAFF_POLL_S)
-            await self._process.live.refresh()
+            await live.refresh()
+            if live.values != known:
+                conversation.page.live_changed(known, live.values)
+                known = live.values
             with contextlib.suppress(StateError):  # retried at the next poll
                 await conversation.call.shared.refresh()
 

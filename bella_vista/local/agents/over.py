@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from bella_vista.local.agents.feedback import FeedbackPolicy
 from bella_vista.local.english.sentences import joined, say
 from bella_vista.local.policy import Policy, Situation, ToolCall, call
-from bella_vista.local.steps import placed_words
 
 _TO_FEEDBACK = "transfer_to_feedback"
 
@@ -14,6 +13,7 @@ class PlacedPolicy(FeedbackPolicy):
     """Plays an agent that has nothing left to record: hands over to Feedback, or does as it does."""
 
     rating = "ask rating optional"
+    placing = ("yes", "place")
 
     def stars(self) -> str:
         """Say that it was not understood, and that a rating is welcome."""
@@ -29,14 +29,6 @@ class PlacedPolicy(FeedbackPolicy):
     def opens_on_words(self, now: Situation) -> bool:
         """Whether the order was placed just now: of an earlier placing the guest was told by the page's remark."""
         return now.did("place_order")
-
-    def ask(self, now: Situation) -> str:
-        """Say the number when the guest asks to place the order, or gives what placing it would have needed."""
-        said = super().ask(now)
-        for_it = now.meant("yes", "place") or any(
-            draft.op in ("set_tip", "choose_payment") for draft in now.heard.commands
-        )
-        return joined(placed_words(now), said) if for_it and not now.did("place_order") else said
 
 
 class ClosedPolicy(Policy):

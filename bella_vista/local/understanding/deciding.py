@@ -150,6 +150,7 @@ class Deciding:
         taken: bool = False,
         before: Sequence[Item] | None = None,
         reviewed: bool = False,
+        sold_out: Sequence[str] = (),
         beam: int | None = None,
     ) -> tuple[Decided, list[Decided]]:
         """Return what a line means, and all readings that were weighed, the best first.
@@ -163,6 +164,7 @@ class Deciding:
             taken: Whether what waits has got its answer already.
             before: The lines before what was changed last, where that is known.
             reviewed: Whether the order has been read back and waits for a yes.
+            sold_out: What of the order is sold out now.
             beam: How many readings are kept at each word.
         """
         numbered, tokens = _by_number(_in_turn(tokens))
@@ -180,7 +182,7 @@ class Deciding:
         found = self._search.readings(
             words, known=there, chosen=self._chosen(words, known), most=READINGS, beam=beam
         )
-        situation = Situation(topic, which, before, reviewed)
+        situation = Situation(topic, which, before, reviewed, sold_out)
         weighed: list[Decided] = []
         first: dict[Any, Decided] = {}
         for reading in found:

@@ -109,6 +109,7 @@ class OrderSeen:
         reviewed: Whether it has been read back and waits for a yes.
         before: The order before what the guest changed last.
         allergies: The allergies that are noted, in the guest's words.
+        sold_out: The names of its dishes and combos that are sold out now.
     """
 
     items: tuple[LineSeen, ...] = ()
@@ -120,6 +121,7 @@ class OrderSeen:
     reviewed: bool = False
     before: "OrderSeen | None" = None
     allergies: tuple[str, ...] = ()
+    sold_out: tuple[str, ...] = ()
 
     @classmethod
     def from_digest(cls, digest: Mapping[str, Any]) -> "OrderSeen":
@@ -147,6 +149,7 @@ class OrderSeen:
             tip=minor(digest.get("tip")),
             reviewed=digest.get("stage") == "review",
             allergies=tuple(str(one) for one in digest.get("allergies") or ()),
+            sold_out=tuple(str(one) for one in digest.get("sold_out") or ()),
         )
 
 

@@ -113,7 +113,7 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         _another(out, said, there)
     elif there and not said.more and said.verb != "add" and _set_right(out, said, there):
         pass
-    elif said.instead or out.gives_way is not None:
+    elif said.instead or out.gives_way is not None or _for_what_is_sold_out(out, said):
         in_place_of_another(out, said)
     elif said.correct and out.items:
         _correct_last(out, said)
@@ -360,6 +360,18 @@ def _sets_name_right(out: Outcome, said: Said) -> bool:
     if len(found) == 1:
         out.replace(found[0], said)
     return len(found) == 1
+
+
+def _for_what_is_sold_out(out: Outcome, said: Said) -> bool:
+    """Whether it is for a dish of its kind that is sold out, as the guest has just been told."""
+    topic = out.situation.topic
+    if said.more or topic not in out.situation.sold_out:
+        return False
+    gone = [item for item in out.there if item.name == topic]
+    if not gone or out.matcher.section(gone[-1]) != out.matcher.section(out.make(said)):
+        return False
+    out.gives_way = gone[-1]
+    return True
 
 
 def _one_of_last(out: Outcome, said: Said, following: Sequence[Said]) -> bool:

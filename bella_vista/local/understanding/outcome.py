@@ -47,12 +47,14 @@ class Situation:
         which: What waits until it is known with which line.
         before: The lines before what was changed last, where that is known.
         reviewed: Whether the order has been read back and waits for a yes.
+        sold_out: What of the order is sold out now.
     """
 
     topic: str | None = None
     which: Which | None = None
     before: Sequence[Item] | None = None
     reviewed: bool = False
+    sold_out: Sequence[str] = ()
 
 
 class Outcome:

@@ -791,6 +791,7 @@ class _Hearing:
             taken=taken,
             before=self._before,
             reviewed=self._order.reviewed,
+            sold_out=self._order.sold_out,
         )
         return decided if still is None else replace(decided, questions=[*decided.questions, still])
 

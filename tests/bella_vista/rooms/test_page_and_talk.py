@@ -144,6 +144,39 @@ async def test_an_order_is_read_back_confirmed_and_placed_from_the_page_by_the_s
         assert sum("is placed" in one for one in ada.client.said) == 1
 
 
+async def test_each_step_on_the_page_is_spoken_to_by_the_agent_whose_task_comes_next(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with served(calls, livekit, room_name) as (ada, _):
+
+        async def heard_from(agent: str, words: str) -> None:
+            await ada.heard(words)
+            await until(lambda: ada.client.turns[-1].get("active_agent") == agent)
+            spoken = [one for one in ada.client.written if words in one.text]
+            assert [one.attributes["active_agent"] for one in spoken] == [agent]
+            assert (await ada.order())["active_agent"] == agent
+
+        await ada.step("set_customer", name="Ada")
+        await heard_from("greeter", "gave me your name")
+        await ada.apply(**LARGE)
+        await heard_from("order_taker", "I see you added 2 large Margherita.")
+        await ada.step("set_fulfilment", kind="pickup")
+        await ada.step("read_back")
+        await ada.step("confirm_order")
+        await heard_from("payment", "How would you like to pay")
+        await ada.apply(**TIRAMISU)
+        await heard_from("order_taker", "I will read it back again before we place it.")
+        await ada.step("read_back")
+        await ada.step("confirm_order")
+        await ada.step("choose_payment", method="cash")
+        await ada.step("place_order")
+        await heard_from("feedback", "Your order is placed")
+        assert ada.client.turns[-1]["expects"] == "rating"
+        await ada.say("5, and the dough was great")
+        order = await ada.order()
+        assert (order["feedback_rating"], order["stage"]) == (5, "placed")
+
+
 async def test_the_voice_goes_on_from_what_was_done_on_the_page(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
@@ -171,7 +204,7 @@ async def test_an_order_placed_on_the_page_is_not_asked_about_again(
         assert ada.client.turns[-1]["expects"] == "amount"
         placed = await ada.step("place_order")
         await ada.heard("you can rate this call")
-        await until(lambda: ada.client.turns[-1].get("expects") == "open")
+        await until(lambda: ada.client.turns[-1].get("expects") == "rating")
         await ada.say("10 percent")
         assert f"number {placed['order_number']}" in ada.client.said[-1]
         assert "tip" not in ada.client.said[-1]

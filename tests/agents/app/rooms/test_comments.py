@@ -13,7 +13,7 @@ from agents.app.app import App
 from agents.app.parts import Changes, Comment, Rooms
 from agents.app.rooms.comments import MAX_TRIES, Comments
 from agents.app.rooms.page import Page
-from agents.handoff import Agent, Graph, Opening, Said
+from agents.handoff import Agent, Graph, Handoff, Opening, Said
 from agents.testing import Conversation, ScriptedLLM, says, until
 from rpc.gateway import Views
 from rpc.testing.agent import FakeAgent
@@ -65,7 +65,13 @@ def staff_comment(changes: Changes[Trip, None]) -> Comment | None:
     return Comment("loaded", f"The crew has loaded {changes.state.bags} bags.")
 
 
-def app(comment: Any = comment, staff_comment: Any = None) -> App[Trip, None]:
+class Gate(Desk):
+    name = "gate"
+
+
+def app(
+    comment: Any = comment, staff_comment: Any = None, graph: Graph[Trip] | None = None
+) -> App[Trip, None]:
     return App(
         name="desk",
         noun="trip",
@@ -74,7 +80,7 @@ def app(comment: Any = comment, staff_comment: Any = None) -> App[Trip, None]:
         state=Trip,
         context=lambda environment: None,
         new=lambda context, new: Trip(),
-        graph=Graph[Trip]((Desk,), (), start="desk"),
+        graph=graph or Graph[Trip]((Desk,), (), start="desk"),
         roles={"traveller": (AddBag, TakeSeat), "staff": (AddBag,)},
         rooms=Rooms(comment=comment, staff_comment=staff_comment),
     )
@@ -305,3 +311,70 @@ async def test_only_a_comments_own_topic_and_version_count() -> None:
     await it.shared.apply(TakeSeat(seat="4A"), actor="traveller")
     it.said(made, version=1)
     assert it.comments.next(it.shared.state) == Comment("seat", "You have seat 4A now.")
+
+
+async def test_a_comment_is_said_by_its_agent_who_takes_over_first() -> None:
+    def comment(changes: Changes[Trip, None]) -> Comment:
+        bags = changes.state.bags
+        return Comment("bags", f"I see {bags} bags.", agent="gate" if bags > 1 else None)
+
+    edges = (Handoff("desk", "gate", when="When the traveller has checked in."),)
+    graph = Graph[Trip]((Desk, Gate), edges, start="desk")
+    model = ScriptedLLM([says("Hello."), says("At nine.")])
+    async with serving(model, app(comment=comment, graph=graph)) as talk:
+        await change(talk, AddBag())
+        await settled(talk)
+        await change(talk, AddBag())
+        await settled(talk)
+        await talk.user_says("When do we leave?")
+
+    assert [(event.agent, event.text) for event in talk.events if isinstance(event, Said)] == [
+        ("desk", "Hello."),
+        ("desk", "I see 1 bags."),
+        ("gate", "I see 2 bags."),
+        ("gate", "At nine."),
+    ]
+    assert comments_of(talk) == [("bags", 1), ("bags", 2)]
+
+
+class FollowedLive:
+    """The comments on live settings without a call."""
+
+    def __init__(self) -> None:
+        self.comments: Comments[Trip, None] = Comments(None, self.comment)
+
+    def comment(self, changes: Changes[Trip, None]) -> Comment:
+        assert not changes.applied
+        assert changes.live is not None
+        before, after = changes.live
+        return Comment("gate", f"{before.get('gate')} is now {after['gate']}.")
+
+    def words(self) -> str | None:
+        made = self.comments.next(Trip())
+        return made and made.words
+
+    def said(self, *, interrupted: bool = False) -> None:
+        self.comments.agent_said(Said(0, "desk", "", interrupted, 0, "gate"))
+
+
+async def test_changes_of_live_settings_in_a_row_are_one_and_are_told_once() -> None:
+    it = FollowedLive()
+    it.comments.add_live({"gate": 1}, {"gate": 2})
+    it.comments.add_live({"gate": 2}, {"gate": 3})
+
+    assert it.words() == "1 is now 3."
+    it.said(interrupted=True)
+    assert it.words() == "1 is now 3."
+    it.said()
+    assert not it.comments.waiting
+    assert it.words() is None
+
+
+async def test_a_live_setting_that_changes_while_the_comment_is_spoken_has_its_own() -> None:
+    it = FollowedLive()
+    it.comments.add_live({"gate": 1}, {"gate": 2})
+    assert it.words() == "1 is now 2."
+    it.comments.add_live({"gate": 2}, {"gate": 3})
+    it.said()
+
+    assert it.words() == "1 is now 3."

@@ -87,3 +87,34 @@ async def test_while_orders_are_paused_the_agent_says_so(
     assert house["paused"]
     assert order["stage"] == "open"
     assert any("no orders just now" in text for text in ada.client.said), ada.client.said
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        ("a panna cotta, please", ["Panna cotta", "Cola"]),
+        ("take it off", ["Cola"]),
+        ("and one more cola", ["Tiramisu", "Cola"]),
+    ],
+)
+async def test_a_guest_is_told_that_a_dish_of_theirs_has_been_sold_out(
+    attentive: Calls,
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+    left: list[str],
+) -> None:
+    monkeypatch.setattr("agents.app.rooms.room_job.STAFF_POLL_S", 0.1)
+    async with served(attentive, livekit, room_name) as (ada, agent):
+        await ada.say("a tiramisu")
+        await ada.say("and a cola")
+        store = agent.call._process.store
+        await store.set_settings({"house": {"sold_out": ["Lasagna", "Tiramisu"]}})
+        await ada.heard("I am sorry, the Tiramisu has just been sold out.")
+        await ada.turn()
+        await ada.say(words)
+        order = await ada.order()
+
+    assert [one["name"] for one in order["order_items"]] == left
+    assert not any("Lasagna" in text for text in ada.client.said)
