@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from agents.app.parts import Changes
+from agents.app.parts import Changes, JsonObject
 from agents.app.rooms.comments import Comments
 from agents.handoff import Said
 from bella_vista.menus import menu_file
@@ -213,12 +213,13 @@ async def test_the_reading_that_the_page_asks_for_warns() -> None:
     assert WARNING in words
 
 
-async def said_of(before: dict[str, object], after: dict[str, object], *done: OrderCommand) -> str:
+async def said_of(before: JsonObject, after: JsonObject, *done: OrderCommand) -> str:
     """Return what is said when staff change the house of an order."""
     shared = new_order()
     for command in done:
         await shared.apply(command, actor="order_taker")
-    made = staff_comment(Changes((), shared.state, CONTEXT, ({"house": before}, {"house": after})))
+    live = ({"house": dict(before)}, {"house": dict(after)})
+    made = staff_comment(Changes((), shared.state, CONTEXT, live))
     return made.words if made is not None else ""
 
 
@@ -250,13 +251,13 @@ TWO = (AddItem(name="Tiramisu"), AddItem(name="Cannoli"))
     ],
 )
 async def test_what_staff_do_to_the_house_is_told_as_far_as_the_order_has_it(
-    before: dict[str, object], after: dict[str, object], words: str
+    before: JsonObject, after: JsonObject, words: str
 ) -> None:
     assert await said_of(before, after, *TWO) == words
 
 
 async def test_of_an_empty_or_a_placed_order_no_change_of_the_house_is_told() -> None:
-    after: dict[str, object] = {"paused": True, "sold_out": ["Tiramisu"]}
+    after: JsonObject = {"paused": True, "sold_out": ["Tiramisu"]}
     placing = (
         SetFulfilment(kind="pickup"),
         SetCustomer(name="Ada"),

@@ -318,8 +318,8 @@ async def test_a_comment_is_said_by_its_agent_who_takes_over_first() -> None:
         bags = changes.state.bags
         return Comment("bags", f"I see {bags} bags.", agent="gate" if bags > 1 else None)
 
-    edges = (Handoff("desk", "gate", when="When the traveller has checked in."),)
-    graph = Graph[Trip]((Desk, Gate), edges, start="desk")
+    handoff: Handoff[Trip] = Handoff("desk", "gate", when="When the traveller has checked in.")
+    graph = Graph[Trip]((Desk, Gate), (handoff,), start="desk")
     model = ScriptedLLM([says("Hello."), says("At nine.")])
     async with serving(model, app(comment=comment, graph=graph)) as talk:
         await change(talk, AddBag())
@@ -351,7 +351,7 @@ class FollowedLive:
 
     def words(self) -> str | None:
         made = self.comments.next(Trip())
-        return made and made.words
+        return None if made is None else made.words
 
     def said(self, *, interrupted: bool = False) -> None:
         self.comments.agent_said(Said(0, "desk", "", interrupted, 0, "gate"))
