@@ -6,17 +6,12 @@ from pydantic import Field
 
 from agents.handoff import Read
 from agents.telling import NO_PROMISE, line_text
-from state.allergens import (
-    allergens_met,
-    dishes_with,
-    families_of,
-    held_by,
-    is_mentioned,
-)
+from state.allergens import allergens_met, dishes_with, held_by, is_mentioned
 from state.context import OrderContext
 from state.errors import NotFound, NotOnMenu
 from state.hours import hours_text
 from state.menu import Combo, Dish, Menu, Section
+from state.menu.families import families_of
 from state.money import Cents, shown
 from state.order import OrderState
 from state.pricing import price

@@ -8,11 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agents.app.faults import InputError
-from state.allergens import families_named, families_of
 from state.documents.document import Entries, Items, Text, Value, read_document, read_text
 from state.documents.faults import Fault
 from state.language.en.allergens import FAMILIES
 from state.menu import Menu, MenuFaults, load_menu
+from state.menu.families import families_named, families_of
 
 OWN = Path(__file__).parent / "menu.yaml"
 

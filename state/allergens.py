@@ -4,43 +4,14 @@ An allergy stays in the guest's word and is read by families (``state.language.e
 of a line are copied to it from the menu, as prices are; the allergies met are computed from both each time.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 
-from state.language.en.allergens import (
-    FAMILIES,
-    FILLERS,
-    FREE,
-    FROM_ANIMALS,
-    FROM_PLANTS,
-    NO_FAMILY,
-    WITHOUT,
-)
+from state.language.en.allergens import FAMILIES
 from state.menu import Chosen, Combo, Dish, Menu
 from state.menu.choosing import allergens_of, taken_of
-from state.menu.matching import alike
+from state.menu.families import described_in, held_in, meant_by
 from state.menu.model import NO
-from state.menu.words import stems
 from state.order import LinePart, OrderLine, OrderState
-
-_CLAUSE = re.compile(r"[.,;:()/]|\bbut\b")
-_AND = re.compile(r"[,;/&]|\b(?:and|or)\b", re.IGNORECASE)
-_SHORTEST_SLIP, _LEAST_ALIKE = 5, 82.0
-"""How long words are, and how alike, to be taken for a misspelling: "peach" is not one of "perch"."""
-
-
-def families_of(allergy: str) -> tuple[str, ...]:
-    """Return the families that an allergy in a guest's words means, in the families' order.
-
-    A word that no family has is compared once more with slips in its spelling.
-
-    >>> families_of("prawns"), families_of("nuts"), families_of("Celiac disease"), families_of("gluton")
-    (('shellfish',), ('peanuts', 'tree nuts'), ('gluten',), ('gluten',))
-    >>> families_of("almond milk"), families_of("nightshades")
-    (('tree nuts',), ())
-    """
-    return _meant(allergy)[0]
 
 
 def allergens_met(allergies: Iterable[str], held: Iterable[str]) -> tuple[str, ...]:
@@ -55,25 +26,15 @@ def allergens_met(allergies: Iterable[str], held: Iterable[str]) -> tuple[str, .
     >>> allergens_met(["shrimp", "garlic"], ["gluten", "shellfish", "Garlic bread"])
     ('shellfish', 'garlic')
     """
-    wanted = [(allergy, *_meant(allergy)) for allergy in allergies]
+    wanted = [(allergy, *meant_by(allergy)) for allergy in allergies]
     if not wanted:
         return ()
-    there = [_held(text) for text in held]
+    there = [held_in(text) for text in held]
     families = {family for found, _ in there for family in found}
     met = {family for _, meant, _ in wanted for family in meant} & families
     words = {word for _, said in there for word in said}
     own = [allergy.casefold() for allergy, _, said in wanted if said & words]
     return tuple(dict.fromkeys((*(name for name in FAMILIES if name in met), *own)))
-
-
-def families_named(held: Iterable[str]) -> tuple[str, ...]:
-    """Return all families that words of the menu name.
-
-    >>> families_named(["gluten", "buffalo mozzarella", "basil"])
-    ('gluten', 'milk')
-    """
-    named = {family for text in held for family in _held(text)[0]}
-    return tuple(name for name in FAMILIES if name in named)
 
 
 def met_on(order: OrderState, line: OrderLine) -> tuple[str, ...]:
@@ -85,9 +46,9 @@ def met_on(order: OrderState, line: OrderLine) -> tuple[str, ...]:
 
 def most_met(allergies: Sequence[str]) -> int:
     """Return at least as many bytes as JSON needs for the families met on one line."""
-    families = {family for allergy in allergies for family in _meant(allergy)[0]}
+    families = {family for allergy in allergies for family in meant_by(allergy)[0]}
     return sum(len(family) + 3 for family in families) + sum(
-        6 * len(allergy.casefold()) + 3 for allergy in allergies if _meant(allergy)[1]
+        6 * len(allergy.casefold()) + 3 for allergy in allergies if meant_by(allergy)[1]
     )
 
 
@@ -141,19 +102,11 @@ def _dish_held(menu: Menu, name: str, chosen: Sequence[Chosen]) -> Sequence[str]
     taken = list(taken_of(menu.groups(dish), chosen))
     return [
         dish.name,
-        *_described(dish.description or ""),
+        *described_in(dish.description or ""),
         *allergens_of(dish, taken),
         *[word for word in dish.contains if word not in off],
         *[choice.name for choice in taken],
     ]
-
-
-@lru_cache(maxsize=4096)
-def _described(description: str) -> tuple[str, ...]:
-    """Return the families in a description, and its other words: its sentences would be long to store."""
-    families, words = _held(description)
-    others = {word for word in words if len(word) > 2 and (word,) not in _phrases()}
-    return (*sorted(families), *sorted(others - _fillers()))
 
 
 def _words_of(line: OrderLine) -> Iterator[str]:
@@ -166,103 +119,3 @@ def _words_of(line: OrderLine) -> Iterator[str]:
 
 def _once(words: Iterable[str]) -> tuple[str, ...]:
     return tuple({word.casefold(): word for word in words}.values())
-
-
-@cache
-def _phrases() -> Mapping[tuple[str, ...], frozenset[str]]:
-    found: dict[tuple[str, ...], frozenset[str]] = {
-        stems(words): frozenset() for words in NO_FAMILY
-    }
-    for family, phrases in FAMILIES.items():
-        for words in phrases:
-            found[stems(words)] = found.get(stems(words), frozenset()) | {family}
-    return found
-
-
-@cache
-def _longest() -> int:
-    return max(map(len, _phrases()))
-
-
-@cache
-def _without() -> frozenset[str]:
-    return frozenset(stem for word in WITHOUT for stem in stems(word))
-
-
-def _found(words: Sequence[str]) -> Iterator[tuple[int, int, frozenset[str]]]:
-    """Return where phrases of families begin and end, the longest first at each word."""
-    phrases, first = _phrases(), 0
-    while first < len(words):
-        for last in range(min(len(words), first + _longest()), first, -1):
-            families = phrases.get(tuple(words[first:last]))
-            if families is not None:
-                yield first, last, families
-                first = last
-                break
-        else:
-            first += 1
-
-
-@lru_cache(maxsize=1024)
-def _meant(allergy: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the families of an allergy, and the words in it that no family has."""
-    families: set[str] = set()
-    own: set[str] = set()
-    for one in _AND.split(allergy):
-        words = stems(one)
-        found = frozenset[str]().union(*(meant for _, _, meant in _found(words)))
-        found = found or frozenset[str]().union(*map(_slip, words))
-        families |= found
-        # The last word says what it is: "raw onions" are onions.
-        kept = [word for word in words if word not in _fillers()]
-        own.update(() if found else kept[-1:])
-    return tuple(name for name in FAMILIES if name in families), frozenset(own)
-
-
-def _slip(word: str) -> frozenset[str]:
-    """Return the families of the word that is most like one, if one is."""
-    if len(word) < _SHORTEST_SLIP or (word,) in _phrases():
-        return frozenset()
-    score, families = max(
-        (alike(word, one[0]), sorted(meant))
-        for one, meant in _phrases().items()
-        if len(one) == 1 and len(one[0]) >= _SHORTEST_SLIP
-    )
-    return frozenset(families if score >= _LEAST_ALIKE else ())
-
-
-@lru_cache(maxsize=16_384)
-def _held(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the families that words of the menu name, and the words themselves."""
-    families: set[str] = set()
-    named: set[str] = set()
-    without = _without()
-    for clause in _CLAUSE.split(text):
-        words = stems(clause)
-        found: set[str] = set()
-        denied: set[str] = set()
-        for first, last, meant in _found(words):
-            before, after = words[max(0, first - 1) : first], words[last : last + 1]
-            off = bool(before and before[0] in without) != (after == (FREE,))
-            if off:
-                denied |= meant
-            else:
-                plant = any(words[:first][-len(one) :] == one for one in _plants())
-                found |= meant - FROM_ANIMALS if plant else meant
-        families |= found - denied
-        named.update(
-            word
-            for before, word in zip(("", *words), words, strict=False)
-            if before not in without and word not in without
-        )
-    return frozenset(families), frozenset(named)
-
-
-@cache
-def _fillers() -> frozenset[str]:
-    return frozenset(stem for word in FILLERS for stem in stems(word))
-
-
-@cache
-def _plants() -> tuple[tuple[str, ...], ...]:
-    return tuple(stems(words) for words in FROM_PLANTS)

@@ -16,18 +16,12 @@ from bella_vista.local.english.sentences import (
 from bella_vista.local.english.talking import pattern, table, words_of
 from bella_vista.local.understanding.meaning import Asked, minor
 from bella_vista.local.understanding.questions import lists
-from state.allergens import (
-    allergens_met,
-    dishes_with,
-    families_named,
-    families_of,
-    held_by,
-    is_mentioned,
-)
+from state.allergens import allergens_met, dishes_with, held_by, is_mentioned
 from state.contact import postcode_in
 from state.errors import OrderError
 from state.hours import KINDS, earliest, hours_text, is_open, next_opening, opening_spans
 from state.menu import Choice, Combo, Dish, Menu, Section
+from state.menu.families import families_named, families_of
 from state.menu.model import WEEKDAYS
 from state.menu.words import stems
 from state.money import Cents, parse, shown

@@ -8,7 +8,7 @@ from bella_vista.local.answers import Answers
 from bella_vista.local.english.sentences import allergy_words, joined, line_words, say
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.scene import Outcome
-from state.allergens import families_of
+from state.menu.families import families_of
 
 Line = Mapping[str, Any]
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from state.language.lists import listed
 from state.menu.model import EXTRA, LIGHT, NO, ON_THE_SIDE, Portion
-from state.menu.words import listed, stem, stems
+from state.menu.words import stem, stems
 
 MarkKind = Literal["amount", "portion", "count", "add", "filler", "off", "take", "free"]
 

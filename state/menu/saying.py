@@ -1,13 +1,15 @@
 """Parses a guest's modifications of a dish: the target, the amount, and the half."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz, process
 
 from state.errors import Ambiguous, ChoiceNotPossible
+from state.language.en.allergens import FREE
 from state.menu.english import JOINTS, KINDS, LONGEST_MARK, MARKS, TIMES, Mark, same
+from state.menu.families import families_in_general, families_named, held_in
 from state.menu.marks import Marks, combined
 from state.menu.matching import alike, joined
 from state.menu.model import EXTRA, NO, Choice, Dish, OptionGroup
@@ -215,6 +217,8 @@ class DishVocabulary:
         The longest name counts, if all other words are amounts, halves, counts or fillers.
         """
         named = [at for at, word in enumerate(tokens) if not self._may_surround(word)]
+        if (general := self._in_general(tokens, named, text)) is not None:
+            return general
         first, last = (named[0], named[-1]) if named else (len(tokens) - 1, 0)
         shortest = last - first + 1 if named else 1
         longest = min(len(tokens), self._longest)
@@ -245,6 +249,39 @@ class DishVocabulary:
             if kind & set(known) or (names and names < set(known) and known[-1] in names):
                 yield replace(said[0], target=Target(content))
 
+    def _in_general(
+        self, tokens: Words, named: Sequence[int], text: str
+    ) -> list[Modification] | None:
+        """Parse "no dairy": what the dish has of the family is left off, or "gluten free" is chosen."""
+        words = tuple(tokens[at] for at in named)
+        families = families_in_general(words) if FREE not in tokens else frozenset()
+        if not families or self._exactly(words):
+            return None
+        marks = self._marks(tokens[: named[0]], tokens[named[-1] + 1 :], Target(""))
+        if marks is None or marks.amount != NO:
+            return None
+        free = [
+            target
+            for table in (self._names, self._aliases)
+            for name, targets in table.items()
+            if name[: len(words) + 1] == (*words, FREE)
+            for target in targets
+            if target.choice is not None and target.group is not None and target.group.most == 1
+        ]
+        if free:
+            return [Modification(text, free[0], Marks())]
+        made_of = (
+            word
+            for group in self._groups
+            for one in group.choices
+            if one.name == group.default
+            for word in (one.name, *one.allergens)
+        )
+        if not families.isdisjoint(families_named(made_of)):
+            return None  # leaving something off is not enough
+        off = [one for one in self._dish.contains if families & held_in(one)[0]]
+        return [Modification(text, Target(one), Marks(amount=NO)) for one in off] or None
+
     # -- the target
 
     def _exactly(self, words: Words) -> Sequence[Target]:
@@ -270,7 +307,7 @@ class DishVocabulary:
         for table in (self._names, self._aliases):
             for name, targets in table.items():
                 known = same(name)
-                if not said < set(known):
+                if not said < set(known) or _is_free_of(known, said):
                     continue
                 for target in targets:
                     if target.choice is not None or known[-1] in said:
@@ -385,6 +422,14 @@ class DishVocabulary:
         near = process.extract(said, names, processor=fold, scorer=fuzz.partial_ratio, limit=5)
         first = [name for name, score, _ in near if score > _NEAR]
         return list(dict.fromkeys((*first, *names)))[:_MOST_POSSIBLE]
+
+
+def _is_free_of(name: Words, said: Collection[str]) -> bool:
+    """Whether a name says that it is without what was said: "gluten free" is no gluten."""
+    return any(
+        word in said and after == FREE and FREE not in said
+        for word, after in zip(name, name[1:], strict=False)
+    )
 
 
 def _append(table: dict[Words, list[Target]], words: Words, target: Target) -> None:

@@ -106,15 +106,6 @@ def stem(word: str) -> str:
     return word
 
 
-def listed(text: str) -> tuple[str, ...]:
-    """Split a text into its words and phrases, which commas separate.
-
-    >>> listed("oat, oat milk")
-    ('oat', 'oat milk')
-    """
-    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
-
-
 UNCOUNTED = frozenset(
     """salmon tuna shrimp yellowtail tofu tempeh chicken beef pork lamb mutton turkey duck brisket bacon ham
     pastrami chorizo pepperoni salami prosciutto cheese cheddar mozzarella provolone parmesan feta paneer

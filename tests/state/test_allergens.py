@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state.allergens import allergens_met, dishes_with, families_of, held_by, is_mentioned
+from state.allergens import allergens_met, dishes_with, held_by, is_mentioned
 from state.commands import AddAllergy, AddItem, ChangeItem, OrderCommand, ReadBack, Reprice
 from state.commands.terms import SetFulfilment
 from state.digest import digest
 from state.errors import OrderError
 from state.language.en.allergens import FAMILIES
 from state.menu import Menu, load_menu
+from state.menu.families import families_of
 from state.order import OrderState, Stage
 from state.view import view
 from tests.state.bistro import CARD, Bistro, card

@@ -42,7 +42,7 @@ _DECAY = 0.998
 _PAUSE_S = 0.1
 """The pause between words that is written as a comma, in seconds."""
 
-SURE = 0.45
+SURE = 0.65
 """The least confidence at which words are accepted if both results have the same meaning."""
 
 _SEARCH_OPTIONS = {"beam": 1e-60, "wbeam": 1e-40, "pbeam": 1e-60, "maxhmmpf": -1, "topn": 8}

@@ -17,8 +17,6 @@ class FeedbackPolicy(Policy):
 
     rating: ClassVar[str] = "ask rating"
     """How the rating is asked for."""
-    placing: ClassVar[tuple[str, ...]] = ("place",)
-    """The intents of a guest who wants the order placed, which it is."""
 
     def open(self, now: Situation) -> str:
         """Say how the order stands."""
@@ -70,10 +68,15 @@ class FeedbackPolicy(Policy):
         """Say the number when the guest asks to place the order, or gives what placing it would have needed."""
         said = self._next_question(now)
         told = now.did("place_order") or self.opens_on_words(now)
-        for_it = now.meant(*self.placing) or any(
-            draft.op in ("set_tip", "choose_payment") for draft in now.heard.commands
+        needed = any(draft.op in ("set_tip", "choose_payment") for draft in now.heard.commands)
+        return (
+            joined(placed_words(now), said) if (self.places(now) or needed) and not told else said
         )
-        return joined(placed_words(now), said) if for_it and not told else said
+
+    def places(self, now: Situation) -> bool:
+        """Whether the guest wants the order placed, which they have done on their page."""
+        optional = now.scene.last_said.endswith(say("ask rating optional"))
+        return now.meant("place") or (now.meant("yes") and optional)
 
     def _next_question(self, now: Situation) -> str:
         """Ask for the rating once, for a word about it once, then whether anything is left."""

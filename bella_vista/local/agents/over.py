@@ -13,7 +13,6 @@ class PlacedPolicy(FeedbackPolicy):
     """Plays an agent that has nothing left to record: hands over to Feedback, or does as it does."""
 
     rating = "ask rating optional"
-    placing = ("yes", "place")
 
     def stars(self) -> str:
         """Say that it was not understood, and that a rating is welcome."""
@@ -29,6 +28,10 @@ class PlacedPolicy(FeedbackPolicy):
     def opens_on_words(self, now: Situation) -> bool:
         """Whether the order was placed just now: of an earlier placing the guest was told by the page's remark."""
         return now.did("place_order")
+
+    def places(self, now: Situation) -> bool:
+        """Whether the guest wants the order placed, or says yes to what was asked before it was."""
+        return now.meant("yes", "place")
 
 
 class ClosedPolicy(Policy):

@@ -8,7 +8,7 @@ from typing import Any
 
 from bella_vista.local.english.talking import blocks, phrases_of, words_of
 from bella_vista.local.understanding.meaning import Question
-from state.allergens import families_of
+from state.menu.families import families_of
 
 _FACT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _MOST, _MOST_WORDS = 6, 16

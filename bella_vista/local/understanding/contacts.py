@@ -10,10 +10,10 @@ from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.tokens import Words, tokenize
-from state.allergens import families_of
 from state.contact import email_of, phone_of
 from state.errors import NotValid
 from state.menu import Menu
+from state.menu.families import families_of
 from state.menu.words import stems
 from state.privacy.digits import digits_said
 

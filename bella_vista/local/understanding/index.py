@@ -1,7 +1,7 @@
 """Everything a menu names, by the stems of its names: what a word may mean, and of which dishes."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
@@ -11,9 +11,12 @@ from rapidfuzz.distance import OSA
 
 from bella_vista.local.english import numbers, vocabulary
 from bella_vista.local.english.talking import words_of
+from state.allergens import held_by
 from state.errors import OrderError
+from state.language.en.allergens import FREE, GENERAL
 from state.menu import Combo, Dish, Menu
 from state.menu.english import DISH_WORDS, EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
+from state.menu.families import families_in_general, families_named, held_in
 from state.menu.matching import alike
 from state.menu.words import fold, stem, stems
 
@@ -617,8 +620,31 @@ class Index:
                 entity = self._entity("option", _KIND_WORDS.get(kind, kind))
                 entity.mask, entity.own = mask, own
                 self._name((kind,), entity, 0.8, whole=False)
+        self._general(exact)
         for heading, entity in groups.items():
             self._name(heading, entity, _exact(heading) + 0.3)
+
+    def _general(self, exact: Mapping[Stems, Entity]) -> None:
+        """Name what dishes have of a family by its general words: "no dairy", "without gluten"."""
+        for words in GENERAL:
+            name = stems(words)
+            if name in exact:
+                continue
+            families = families_in_general(name)
+            own = 0
+            for way, one in exact.items():
+                if one.own and families & held_in(one.words)[0]:
+                    own |= one.own
+                if way[: len(name) + 1] == (*name, FREE):
+                    own |= one.mask
+            mask = own
+            for dish in self._menu.dishes:
+                if not families.isdisjoint(families_named(held_by(self._menu, dish))):
+                    mask |= self._bits[dish.name]  # it cannot be left off, and the guest is told
+            if mask:
+                entity = self._entity("option", words)
+                entity.mask, entity.own = mask, own
+                self._name(name, entity, 0.8, whole=False)
 
     def _variants(self) -> None:
         """Name the dishes that may be chosen for a combo by the words that tell them apart."""

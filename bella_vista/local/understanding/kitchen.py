@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.tokens import number_at, tokenize
-from state.allergens import families_named, families_of
 from state.errors import Ambiguous, ChoiceMissing, OrderError, SoldOut
 from state.menu import Combo, ComboPart, Dish, Menu
+from state.menu.families import families_named, families_of
 from state.menu.words import stems
 
 _FEW = 3

@@ -14,9 +14,9 @@ from bella_vista.local.understanding.offers import Offers
 from bella_vista.local.understanding.pieces import WORD, Piece, cut
 from bella_vista.local.understanding.subjects import Subjects, unknown_words
 from bella_vista.local.understanding.tokens import Words, number_at
-from state.allergens import families_of
 from state.menu import Dish, Menu
 from state.menu.english import EMPTY
+from state.menu.families import is_allergen
 from state.menu.words import fold, stem, stems
 
 
@@ -144,7 +144,7 @@ class Questions:
             if section is not None:
                 return Asked("section", subject=section)
             return Asked("contents", subject=dish.dishes[0])
-        if families_of(what):
+        if is_allergen(what):
             aspect = "without" if found["no"] else "with"
             section = self._section_in(words, cut(words, self._names))
             return Asked("allergens", subject=section, allergen=what, aspect=aspect)
@@ -365,7 +365,7 @@ class Questions:
         if named is None or begins + named[0] != found.first or len(named[1].dishes) != 1:
             return None
         what = found.match["what"]
-        if what not in words_of("allergens") and not families_of(what):
+        if what not in words_of("allergens") and not is_allergen(what):
             return None
         return Asked("allergens", subject=named[1].dishes[0], allergen=what)
 
@@ -392,7 +392,7 @@ class Questions:
                     continue  # "is there egg in the gluten free crust?"
                 return known.get(token.stem, token.word)
         free = words.find(pattern("asks free"))
-        return free.match["what"] if free is not None and families_of(free.match["what"]) else None
+        return free.match["what"] if free is not None and is_allergen(free.match["what"]) else None
 
     def _diet(self, words: Words, things: Sequence[Item]) -> Asked | None:
         of_names = self._inside_names(words)  # the veggie burger may be no vegan one

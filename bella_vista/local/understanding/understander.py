@@ -39,9 +39,9 @@ from bella_vista.local.understanding.statements import SETTLING, Statements
 from bella_vista.local.understanding.talk import Talk, comment, kept, remark
 from bella_vista.local.understanding.telling import in_turn
 from bella_vista.local.understanding.tokens import Token, Words, number_at
-from state.allergens import families_of
 from state.contact import with_written_postcode
 from state.menu import Menu
+from state.menu.families import families_of
 
 __all__ = [
     "NO_ORDER",

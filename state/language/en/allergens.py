@@ -14,7 +14,7 @@ begin at one word, the longest counts: "almond milk" is no milk. A phrase under 
 
 from collections.abc import Mapping
 
-from state.menu.words import listed
+from state.language.lists import listed
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     # Annex II, 1: cereals containing gluten (wheat, spelt, khorasan wheat, rye, barley, oats). US: wheat.
@@ -109,15 +109,38 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         """),
     # Annex II, 13: lupin.
     "lupin": listed("lupin, lupins, lupine, lupini, lupini beans, lupin flour"),
+    # No allergen by law: what guests leave out for their faith, or do not eat.
+    "pork": listed("""
+        pork, pork belly, pulled pork, pig, bacon, pancetta, guanciale, lard, lardo, lardons, ham,
+        gammon, prosciutto, speck, jamon, serrano, iberico, chorizo, salami, salame, soppressata,
+        pepperoni, mortadella, capicola, coppa, nduja, porchetta, carnitas, al pastor, chicharron,
+        chicharrones, char siu, tonkatsu, tonkotsu, sausage, italian sausage, bratwurst, andouille,
+        frankfurter
+        """),
+    "beef": listed("""
+        beef, veal, steak, ribeye, sirloin, brisket, pastrami, corned beef, roast beef, ground beef,
+        carne asada, barbacoa, bresaola, bulgogi, oxtail, short rib, short ribs
+        """),
 }
 """The everyday words for each family."""
+
+NO_ALLERGENS: frozenset[str] = frozenset({"pork", "beef"})
+"""The families that no law counts as allergens: one of their foods is asked for by its own name."""
+
+GENERAL: tuple[str, ...] = listed("""
+    dairy, dairy products, milk products, lactose, gluten, nuts, tree nuts, peanuts, seafood,
+    shellfish, pork, beef
+    """)
+"""Words for all foods of a family, which name none of them: "without dairy" leaves the mozzarella off."""
 
 NO_FAMILY: tuple[str, ...] = listed("""
     root beer, ginger beer, ginger ale, buckwheat, corn bread, cornbread, rice noodle, glass noodle,
     corn flour, cornflour, rice flour, chickpea flour, rice pasta, rice cake, crab apple,
     oyster mushroom, water chestnut, nutmeg, butternut, butternut squash, butter bean,
     butter lettuce, cocoa butter, coconut milk, coconut cream, coconut butter, coconut yogurt,
-    rice milk, hemp milk, cream of tartar, cream soda, cream of coconut, shea butter, apple butter,
+    rice milk, hemp milk, turkey bacon, beef bacon, turkey ham, turkey sausage, chicken sausage,
+    beef sausage, lamb sausage, chicken chorizo, portobello steak, cauliflower steak, tuna steak,
+    swordfish steak, salmon steak, steak fries, steak sauce, cream of tartar, cream soda, cream of coconut, shea butter, apple butter,
     pizza sauce, pasta sauce, egg plant, coconut
     """)
 """Phrases in which a word of a family names something else."""
@@ -131,7 +154,7 @@ FREE = "free"
 FROM_PLANTS: frozenset[str] = frozenset({"vegan", "plant based", "plant"})
 """Words before a food that is made from plants: "vegan cheese"."""
 
-FROM_ANIMALS: frozenset[str] = frozenset({"milk", "egg", "fish", "shellfish"})
+FROM_ANIMALS: frozenset[str] = frozenset({"milk", "egg", "fish", "shellfish", "pork", "beef"})
 """The families that such a food does not hold."""
 
 FILLERS: frozenset[str] = frozenset(

@@ -173,7 +173,7 @@ async def test_payment_asks_nothing_more_about_an_order_placed_on_the_page(words
     async with talking() as talk:
         await talk.says(*TO_TIP)
         told(await talk.does(PlaceOrder()), NUMBER, "you can rate this call")
-        assert talk.expects == "open"
+        assert talk.expects == "rating"
         told(await talk.says(words), NUMBER, never=(TIP, PLACE, "cannot"))
         assert talk.expects == "rating"
         told(await talk.says("five stars"), "Thank you for 5 stars.")

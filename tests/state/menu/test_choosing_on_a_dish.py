@@ -589,3 +589,12 @@ def test_what_a_dish_contains_is_also_called_as_a_choice_of_the_same_name_is() -
     assert choose(card, "Latte", None, "whip") == [("whipped cream", 50)]
     with pytest.raises(ChoiceNotPossible):
         choose(card, "Tea", None, "no whip")
+
+
+@pytest.mark.parametrize("said", ["no gluten", "without gluten", "without any gluten"])
+def test_no_gluten_is_the_choice_that_is_free_of_it(said: str) -> None:
+    assert pizza(said) == [("gluten free", 200)]
+
+
+def test_no_dairy_leaves_off_what_the_dish_has_of_it() -> None:
+    assert pizza("no dairy") == pizza("no mozzarella") != []
