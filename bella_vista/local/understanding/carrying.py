@@ -290,17 +290,18 @@ def _put_back(before: Said, said: Said) -> None:
 
 
 def _come_with_all(out: Outcome, listed: Sequence[Said], said: Said) -> None:
-    """Name the dishes of a list for all combos that wait: "fries and a cola for both"."""
-    points = said.ref == "all" and said.joint == ON and not said.number
+    """Name the dishes of a list for all that wait: "fries and a cola for both", "salad for the others"."""
+    points = said.ref in ("all", "rest") and said.joint in (ON, WITH) and not said.number
     if not points or said.described or said.become or said.verb or said.head:
         return
-    if len(out.waiting) < 2 or not all(out.kitchen.combo(one.name) for one in out.waiting):
+    combos = all(out.kitchen.combo(one.name) for one in out.waiting)
+    if len(out.waiting) < 2:
         return
     for one in reversed(listed):
         if one.head is None or one.verb or one.become or one.ref:
             return
         one.both, said.ref = True, ""
-        if one.joint not in (AND, COMMA):
+        if one.joint not in (AND, COMMA) or not combos:
             return
 
 

@@ -18,7 +18,7 @@ from bella_vista.local.understanding.removing import leave_off
 from bella_vista.local.understanding.said import Option, Said
 from bella_vista.local.understanding.shares import of_split, the_one
 from bella_vista.local.understanding.targets import several, sized, targets
-from bella_vista.local.understanding.waiting import fill, of_asked
+from bella_vista.local.understanding.waiting import fill, meant_of_waiting, of_asked
 from state.menu.words import stems
 
 _WHOLE = 3
@@ -39,13 +39,13 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         named = become.head is None or out.matcher.named(become.mask, out.waiting[:1])
         if named and of_asked(out, replace(become, head=None)):
             return  # "make it two", of what was asked about
-    of_all = said.on and said.ref == "all" and said.head is None and become.head is None
-    if of_all and len(out.waiting) > 1 and not out.items:
-        if all(out.matcher.able(item, become) for item in out.waiting):
-            for item in out.waiting:
-                out.give(item, become)  # "rice with both of them"
-                out.settle(item)
-            return
+    puts_on = said.on and become.head is None and len(out.waiting) > 1
+    together = meant_of_waiting(out, said) if puts_on else []
+    if together and all(out.matcher.able(item, become) for item in together):
+        for item in together:
+            out.give(item, become)  # "rice with both of them"
+            out.settle(item)
+        return
     if become is not said and become.lines and not within:
         out.penalty += NOT_THERE  # nothing becomes what is there already
     if become is not said and said.parts:

@@ -12,7 +12,7 @@ from bella_vista.local.understanding.outcome import LOOSE, NEW_THOUGH_THERE, Out
 from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.shares import _this_one, of_pieces, the_one
 from bella_vista.local.understanding.targets import counted_off, several, sized, targets
-from bella_vista.local.understanding.waiting import fill, left
+from bella_vista.local.understanding.waiting import fill, left, meant_of_waiting
 
 _FEW = 8
 """Of so many dishes at most one may be meant by how it is to be made."""
@@ -74,10 +74,10 @@ def pointed(out: Outcome, said: Said) -> None:
         for item in divided:
             out.change(item, said)  # "one of them large, no, both large"
         _join_again(out, new)
-    elif said.ref == "all" and said.described and out.waiting:
-        for item in out.waiting:
+    elif said.described and (together := meant_of_waiting(out, said)):
+        for item in together:
             out.give(item, said)
-            out.settled.append(item)
+            out.settle(item)
     elif not said.described and said.count is None and said.ref != "rest":
         repeats = said.joint == ON and last is not None and last.changes and not said.more
         loose = LOOSE if said.more or not out.things else 0.8

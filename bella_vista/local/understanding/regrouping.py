@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bella_vista.local.understanding.aside_edges import GIVEN_UP
-from bella_vista.local.understanding.grammar import AND, COMMA, ON, OR
+from bella_vista.local.understanding.grammar import AND, COMMA, ON, OR, WITH
 from bella_vista.local.understanding.said import EVERY, Said
 from bella_vista.local.understanding.states import Reading, Step
 from state.menu.words import stems
@@ -46,6 +46,7 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
         if repeats and not (about.head or another.verb or another.described):
             said.remove(another)  # "three waters, no, make it four, four waters"
     for before, one in pairwise(said):
+        _put_on_others(before, one)
         if one.correct and one.partial and (one.count or 0) > (before.number or 1):
             one.partial = False  # "one pie, actually two of the pies"
     for at, (one, another) in reversed([*enumerate(pairwise(said))]):
@@ -58,6 +59,16 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
         if another.recounts and another.joint == AND and one.counts and not one.described:
             one.recounts = True  # "five naans and four teas in total"
     return said
+
+
+def _put_on_others(before: Said, said: Said) -> None:
+    """Say of the others what was chosen last: "with the club a salad, fries with the other two"."""
+    bare = not (said.head or said.described or said.become or said.number or said.verb)
+    if said.ref not in ("rest", "other") or said.joint not in (ON, WITH) or not bare:
+        return
+    kinds = [option.entity.groups for option in before.options[-2:]]
+    if len(kinds) == 2 and kinds[0] & kinds[1]:
+        said.on, said.become = True, Said(place=said.place, options=[before.options.pop()])
 
 
 def _correct_all(said: Sequence[Said]) -> None:

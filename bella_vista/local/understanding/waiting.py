@@ -30,7 +30,11 @@ def names_one(outcome: Outcome, said: Said) -> bool:
             return True
         if len(item.names) == 1:
             if outcome.kitchen.fills(item, said.words):
-                item.changes += [said.words, *(option.words for option in said.options)]
+                every = [one for one in outcome.waiting if one not in outcome.settled]
+                for one in every if said.both else [item]:
+                    if outcome.kitchen.fills(one, said.words):
+                        one.changes += [said.words, *(option.words for option in said.options)]
+                        outcome.settle(one)
             elif _named_after_all(outcome, item, said):
                 item.names, item.words = outcome.index.names(said.mask), said.words
                 item.quantity = said.count if said.count is not None else item.quantity
@@ -54,6 +58,16 @@ def names_one(outcome: Outcome, said: Said) -> bool:
 
 def _becomes_part(outcome: Outcome, item: Item, combo: Combo, said: Said) -> bool:
     taken, named = [part.name or "" for part in item.parts], outcome.index.names(said.mask)
+def meant_of_waiting(outcome: Outcome, said: Said) -> list[Item]:
+    """Return those that wait and are meant together: "rice with both", "white for the other two"."""
+    if said.head is not None or outcome.items:
+        return []
+    if said.ref == "all":
+        return outcome.waiting
+    left = [item for item in outcome.waiting if item not in outcome.settled]
+    return left if said.ref == "rest" or (said.ref == "other" and len(left) == 1) else []
+
+
     room = [name for name in named if outcome.kitchen.room_for(combo, taken, name)]
     there = [part for part in item.parts if part.name in named and not (part.size or part.changes)]
     if there and not room:  # the chicken of a chicken menu, said again with how it is to be
