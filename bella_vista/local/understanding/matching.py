@@ -14,6 +14,15 @@ USUAL = frozenset(("plain", "regular", "normal", "standard"))
 _AMOUNTS = frozenset(stems("no extra light double triple half other 1 2 3 4 5 6 7 8 9 on the side"))
 
 
+def plainest(names: Sequence[str]) -> tuple[str, ...]:
+    """Keep of several dishes the one whose words all others have too: "guava", not "guava and cheese"."""
+    words = [set(stems(name)) for name in names]
+    found = [
+        name for name, own in zip(names, words, strict=True) if all(own <= one for one in words)
+    ]
+    return tuple(found) if len(found) == 1 else tuple(names)
+
+
 class Matcher:
     """Compares things with what is said of them.
 

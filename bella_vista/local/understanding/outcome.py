@@ -10,7 +10,7 @@ from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.item_writer import ItemWriter
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.matching import USUAL, Matcher
+from bella_vista.local.understanding.matching import USUAL, Matcher, plainest
 from bella_vista.local.understanding.meaning import LineSeen, Question
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.said import Option, Said
@@ -215,6 +215,7 @@ class Outcome:
         names = self.index.names(self.narrowed(said.mask, said))
         quantity = None if said.few else said.count if said.count is not None else 1
         names, said = self.called_by_option(names, said)
+        names = plainest(names) if said.plain else names
         item = Item(words=said.words, names=names, quantity=quantity)
         if said.strange:
             item.words = self.told({*said.unknown, *range(*said.named)})
@@ -271,7 +272,7 @@ class Outcome:
         names = self.index.names(mask)
         combo = self.kitchen.combo(item.name)
         allowed = {name for part in combo.parts for name in part.dishes} if combo else set()
-        return tuple(name for name in names if name in allowed) or names
+        return plainest([name for name in names if name in allowed] or names)
 
     def add(self, item: Item) -> Item:
         """Order a thing."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from bella_vista.local.understanding.grammar import AND, BUT
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.outcome import WHICH, Outcome, Which
+from bella_vista.local.understanding.matching import plainest
 from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.targets import sized
 from state.menu import Combo
@@ -79,6 +80,7 @@ def meant_of_waiting(outcome: Outcome, said: Said) -> list[Item]:
     several = [room[0]] * (pieces[1] if pieces else said.number or 1)
     fits = outcome.kitchen.room_for
     if not all(fits(combo, [*taken, *several[:at]], name) for at, name in enumerate(several)):
+    room = [*plainest(room)]
         return False  # "and two colas", where one comes in it
     for _ in several:
         part = Item(words=said.words, names=tuple(room), size=pieces[0] if pieces else None)
