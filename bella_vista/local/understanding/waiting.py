@@ -1,11 +1,12 @@
 """Gives what was said to the things that wait for an answer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bella_vista.local.understanding.grammar import AND, BUT
 from bella_vista.local.understanding.items import Item, Split
-from bella_vista.local.understanding.outcome import WHICH, Outcome, Which
 from bella_vista.local.understanding.matching import plainest
+from bella_vista.local.understanding.outcome import WHICH, Outcome, Which
 from bella_vista.local.understanding.said import Said
 from bella_vista.local.understanding.targets import sized
 from state.menu import Combo
@@ -57,8 +58,6 @@ def names_one(outcome: Outcome, said: Said) -> bool:
     return False
 
 
-def _becomes_part(outcome: Outcome, item: Item, combo: Combo, said: Said) -> bool:
-    taken, named = [part.name or "" for part in item.parts], outcome.index.names(said.mask)
 def meant_of_waiting(outcome: Outcome, said: Said) -> list[Item]:
     """Return those that wait and are meant together: "rice with both", "white for the other two"."""
     if said.head is not None or outcome.items:
@@ -69,25 +68,45 @@ def meant_of_waiting(outcome: Outcome, said: Said) -> list[Item]:
     return left if said.ref == "rest" or (said.ref == "other" and len(left) == 1) else []
 
 
-    room = [name for name in named if outcome.kitchen.room_for(combo, taken, name)]
-    there = [part for part in item.parts if part.name in named and not (part.size or part.changes)]
+def _becomes_part(outcome: Outcome, item: Item, combo: Combo, said: Said) -> bool:
+    named, fits = outcome.index.names(said.mask), outcome.kitchen.room_for
+    kept = item.parts
+    there = [part for part in kept if part.name in named and not (part.size or part.changes)]
+    if not (there or _with_room(outcome, combo, kept, named)):
+        kept = [part for part in kept if not _only_in_name(outcome, combo, part)]
+    taken, room = [part.name or "" for part in kept], _with_room(outcome, combo, kept, named)
     if there and not room:  # the chicken of a chicken menu, said again with how it is to be
         outcome.give(there[0], said)
         return True
     if not room or (len(room) != len(named) and len(room) != 1):
         return False
+    room = [*plainest(room)]
     pieces = outcome.kitchen.in_pieces(room[0], said.number or 1) if said.size is None else None
     several = [room[0]] * (pieces[1] if pieces else said.number or 1)
-    fits = outcome.kitchen.room_for
     if not all(fits(combo, [*taken, *several[:at]], name) for at, name in enumerate(several)):
-    room = [*plainest(room)]
         return False  # "and two colas", where one comes in it
+    item.parts = [*kept]
     for _ in several:
         part = Item(words=said.words, names=tuple(room), size=pieces[0] if pieces else None)
         part.filling = said.filling
         outcome.give(part, said)
         item.parts.append(part)
     return True
+
+
+def _with_room(
+    outcome: Outcome, combo: Combo, parts: Sequence[Item], named: Sequence[str]
+) -> list[str]:
+    taken = [part.name or "" for part in parts]
+    return [name for name in named if outcome.kitchen.room_for(combo, taken, name)]
+
+
+def _only_in_name(outcome: Outcome, combo: Combo, part: Item) -> bool:
+    """Whether a part is only what the combo is called by: the gyro of a gyro meal; another may be chosen."""
+    dish = outcome.kitchen.dish(part.name)
+    own = set(stems(" ".join((combo.name, *combo.aliases))))
+    called = (dish.name, *dish.aliases) if dish is not None else ()
+    return not (part.size or part.changes) and any(set(stems(one)) <= own for one in called)
 
 
 def _named_after_all(outcome: Outcome, item: Item, said: Said) -> bool:
