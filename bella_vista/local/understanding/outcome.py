@@ -487,6 +487,9 @@ class Outcome:
 
     def give_place(self, item: Item, fresh: Item) -> None:
         """Put another thing in the place of one; what was said of that stays as far as it can."""
+        if len(fresh.names) > 1:  # "swap the beef taco for a chicken one"
+            kin = [one for one in fresh.names if one in self.matcher.kindred(item, fresh.words)]
+            fresh.names = (kin[0],) if len(kin) == 1 else fresh.names
         told = len(fresh.changes)
         self.writer.keep_choices(item, fresh)
         kept = len(fresh.changes) - told
