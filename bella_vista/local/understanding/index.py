@@ -753,8 +753,9 @@ def _runs(name: str, *, options: bool = False) -> Iterator[tuple[Stems, int, str
             yield run, len(words) - length, " ".join(typed[first : first + length])
     for joint, word in enumerate(whole):
         if word == "and" and 0 < joint < len(whole) - 2 and not options:
-            run = tuple(stem(one) for one in whole[joint - 1 : joint + 2])
-            yield run, len(words) - 2, " ".join(whole[joint - 1 : joint + 2])
+            # "Ham and cheese" and "ham sandwich", of a ham and cheese sandwich.
+            for typed in (whole[joint - 1 : joint + 2], [whole[joint - 1], whole[-1]]):
+                yield tuple(map(stem, typed)), len(words) - 2, " ".join(typed)
 
 
 def _weak(name: str, run: Stems, own: str) -> bool:
