@@ -244,7 +244,7 @@ class Kitchen:
         dish = self.dish(name)
         if dish is None or count < 2:
             return None
-        pieces = {size: _pieces_in(size) for size in dish.sizes}
+        pieces = {size: pieces_in(size) for size in dish.sizes}
         for size, many in pieces.items():
             if many == count:
                 return size, 1
@@ -337,7 +337,7 @@ class Kitchen:
         return None
 
 
-def _pieces_in(size: str) -> int:
+def pieces_in(size: str) -> int:
     """Return how many pieces a size says it is; 0 when it says something else."""
     if size == "single":
         return 1

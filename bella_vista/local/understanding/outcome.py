@@ -440,9 +440,9 @@ class Outcome:
 
     def count(self, item: Item, count: int) -> None:
         """Make it so many; or of another size, where it comes by the piece."""
-        dish = self.kitchen.dish(item.name)
+        dish, pieces = self.kitchen.dish(item.name), self.kitchen.in_pieces(item.name, count)
         for size in dish.sizes if dish is not None and item.quantity == 1 else ():
-            if stems(size)[:1] == (str(count),):
+            if stems(size)[:1] == (str(count),) or pieces == (size, 1):  # "half a dozen"
                 item.size = size
                 return
         item.quantity = count

@@ -10,7 +10,7 @@ from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.edges import Edge, Lattice
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
-from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.kitchen import Kitchen, pieces_in
 from bella_vista.local.understanding.matching import USUAL
 from bella_vista.local.understanding.phrases import ordinals
 from bella_vista.local.understanding.states import CHANGING
@@ -335,7 +335,8 @@ def _meant(
         return None
     found = [item for fit, item in fits if fit == best]
     several = some or (one is not None and one.words == "ones")
-    if len(found) > 1 and not several or several and sum(item.quantity or 1 for item in found) < 2:
+    pieces = sum((item.quantity or 1) * (pieces_in(item.size or "") or 1) for item in found)
+    if len(found) > 1 and not several or several and pieces < 2:
         return None
     mask = 0
     for item in found:
