@@ -6,10 +6,10 @@ from dataclasses import replace
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.outcome import Outcome
+from bella_vista.local.understanding.outcome import NEW_THOUGH_THERE, NOT_THERE, Outcome
 from bella_vista.local.understanding.said import Said
 from state.menu import Combo, ComboPart
-from state.menu.words import stems
+from state.menu.words import fold, stems
 
 
 def put_together(outcome: Outcome) -> None:
@@ -37,41 +37,62 @@ def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = 
     things = outcome.matcher.named(said.within, things) if said.within else things
     if said.lines_within:
         things = [one for one in things if one.line and one.line.id in said.lines_within]
-    for item in reversed(things):
-        parts = outcome.matcher.named(said.mask, item.parts)
-        if not parts:
-            continue
-        part = parts[-1]
-        turned = outcome.matcher.kin(part, become) if become.head is None and said.verb else None
-        become = turned or become  # "change the crepe to salted caramel"
-        alike = [one for one in parts if said.plural or one.names == part.names]
-        every = said.plural or said.both or said.count == len(alike)
-        some = said.count or (0 if every and not said.partial else 1)
-        several = become.count or (len(alike) if become.plural else 1)
-        if become.head and not (made or some or become.article) and several < len(alike):
-            outcome.part_gives_way = said  # "make the drinks three colas and a water"
-            outcome.add(outcome.make(become))
-            return True
-        count = some or len(alike)
-        if become.head is not None and outcome.matcher.named(become.mask, alike) != alike:
-            fresh = made if made is not None else outcome.make(become)
-            if said.count is None and fresh.counted:
-                count = fresh.quantity or 1
-            for old in alike[-count:]:
-                one = fresh.copy(1)
-                _narrow(outcome, item, old, one)
-                if not _fits_instead(outcome, item, old, one):
-                    return False
-                outcome.writer.keep_choices(old, one)
-                one.size = fresh.size
-                outcome.writer.keep_told_size(old, one)
-                item.parts[item.parts.index(old)] = one
-        else:
-            for one in alike[-count:]:
-                outcome.give(one, become)
-        (outcome.settle if item in outcome.waiting else outcome.touch)(item)
+    having = [one for one in reversed(things) if outcome.matcher.named(said.mask, one.parts)]
+    named = [part for item in having for part in outcome.matcher.named(said.mask, item.parts)]
+    of_all = said.count is None and made is None and _names_several(said, named)
+    if said.both and len(named) < 2 and all(item.quantity == 1 for item in having):
+        outcome.penalty += NOT_THERE + NEW_THOUGH_THERE  # "both burgers", and one is called so
+    changed = [
+        _change_part_of(outcome, item, said, become, made)
+        for item in (reversed(having) if of_all else having[:1])
+    ]
+    return bool(changed) and all(changed)
+
+
+def _names_several(said: Said, named: Sequence[Item]) -> bool:
+    """Whether the parts of all combos are meant: "both pies", "the pies"; not "the fries" of one."""
+    last = said.words.split()[-1:]
+    single = not any(set(last) & set(fold(part.name or "").split()) for part in named)
+    return said.ref == "all" or said.both or (said.plural and single)
+
+
+def _change_part_of(
+    outcome: Outcome, item: Item, said: Said, become: Said, made: Item | None
+) -> bool:
+    """Change the part of one combo that is named."""
+    if item in outcome.there and len(outcome.matcher.named(said.mask, item.parts)) == 1:
+        item = outcome.pieces(item, said.count)  # "one of the burgers", in two meals
+    parts = outcome.matcher.named(said.mask, item.parts)
+    part = parts[-1]
+    turned = outcome.matcher.kin(part, become) if become.head is None and said.verb else None
+    become = turned or become  # "change the crepe to salted caramel"
+    alike = [one for one in parts if said.plural or one.names == part.names]
+    every = said.plural or said.both or said.count == len(alike)
+    some = said.count or (0 if every and not said.partial else 1)
+    several = become.count or (len(alike) if become.plural else 1)
+    if become.head and not (made or some or become.article) and several < len(alike):
+        outcome.part_gives_way = said  # "make the drinks three colas and a water"
+        outcome.add(outcome.make(become))
         return True
-    return False
+    count = some or len(alike)
+    if become.head is not None and outcome.matcher.named(become.mask, alike) != alike:
+        fresh = made if made is not None else outcome.make(become)
+        if said.count is None and fresh.counted:
+            count = fresh.quantity or 1
+        for old in alike[-count:]:
+            one = fresh.copy(1)
+            _narrow(outcome, item, old, one)
+            if not _fits_instead(outcome, item, old, one):
+                return False
+            outcome.writer.keep_choices(old, one)
+            one.size = fresh.size
+            outcome.writer.keep_told_size(old, one)
+            item.parts[item.parts.index(old)] = one
+    else:
+        for one in alike[-count:]:
+            outcome.give(one, become)
+    (outcome.settle if item in outcome.waiting else outcome.touch)(item)
+    return True
 
 
 def with_told_parts(reading: Sequence[Said], index: Index, kitchen: Kitchen) -> Iterator[Said]:

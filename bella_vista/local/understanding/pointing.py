@@ -93,7 +93,8 @@ def _called_in_combo(
     for combo in _at(words, named):
         inside = [item for item in known if index.bit(item.name or "") & combo.entity.mask]
         parts = [part for item in inside for part in item.parts] if combo.does == "dish" else []
-        called = [one for one in parts if fold(one.name or "").endswith(word)]
+        own = (word, words.tokens[first].stem)
+        called = [one for one in parts if fold(one.name or "").endswith(own)]
         meant = [edge for edge in words.edges[first] if edge.does == "dish"]
         if len(called) == 1 and meant and combo.entity.mask & index.combos:
             bit = index.bit(called[0].name or "")
