@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
+from bella_vista.local.understanding.grammar import ON
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -97,6 +99,9 @@ def _change_part_of(
 
 def with_told_parts(reading: Sequence[Said], index: Index, kitchen: Kitchen) -> Iterator[Said]:
     """Make a part of what only a choice of it tells: the soda of "a meal with slaw and a small cola"."""
+    reading = [*reading]
+    for before, said in pairwise(reading):
+        _put_on_part(before, said, index, kitchen)
     for said in reading:
         about = said.become if said.become is not None and said.become.head else said
         combos = [one for one in map(kitchen.combo, index.names(about.mask)) if one is not None]
@@ -112,6 +117,33 @@ def with_told_parts(reading: Sequence[Said], index: Index, kitchen: Kitchen) -> 
             yield replace(said, become=about, parts=parts)
         else:
             yield replace(about, parts=parts)
+
+
+def _put_on_part(before: Said, said: Said, index: Index, kitchen: Kitchen) -> None:
+    """Put on another part what was said behind the last one: "a pie, a roll and a cola, gravy on the pie"."""
+    told = said.described or said.become or said.number or said.verb or said.more
+    if said.joint != ON or told or not (before.parts and said.mask):
+        return
+    last, options = before.parts[-1], before.parts[-1].options
+    always = [one for one in _always_in(before, index, kitchen) if one.mask & said.mask]
+    fitting = [part for part in before.parts if part.mask & said.mask] or always
+    if len(fitting) != 1 or fitting[0] is last:
+        return
+    names = index.names(last.mask)
+    kept = [one for one in options[:-1] if any(kitchen.answers(name, one.words) for name in names)]
+    if put := [option for option in options if option not in kept]:
+        rest = always if fitting == always else []
+        before.parts = [*rest, *before.parts[:-1], replace(last, options=kept)]
+        said.on, said.become = True, Said(place=said.place, options=put)
+
+
+def _always_in(said: Said, index: Index, kitchen: Kitchen) -> Iterator[Said]:
+    """Yield what a combo has without being chosen: the toast of a breakfast."""
+    for combo in map(kitchen.combo, index.names(said.mask)):
+        for part in combo.parts if combo is not None else ():
+            bit = index.bit(part.dishes[0]) if len(part.dishes) == 1 else 0
+            if bit:
+                yield Said(head=index.entity(bit.bit_length()), mask=bit, words=part.dishes[0])
 
 
 def _apart(
