@@ -184,6 +184,9 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     ),
     "replacing": lambda _, s, e: s[VERB] == "instead-of",
     "combined": lambda doing, s, e: s[HEAD] > 0 and bool(s[MASK] & doing.index.combos),
+    "several": lambda doing, s, e: (
+        doing.known and bool(s[FLAGS] & DEFINITE) and several_named(s) and follows(s, "dish")
+    ),  # "the lattes both large"
     "combos": lambda doing, s, e: s[NUM] > 1 and s[HEAD] > 0 and bool(s[MASK] & doing.index.combos),
     "swapping": lambda _, s, e: (
         s[VERB] == "swap" or (s[VERB] == "instead-of" and not s[HEAD] and not s[FLAGS] & EARLIER)

@@ -75,6 +75,7 @@ RULES = """
   after        one        combos             -                       after   0.1
   after        all        combos             -                       after   0.1
   after        all        combined           both                    after   0.05
+  after        all        several            -                       after   0.05
   after        other      combos             -                       after   0.1
   before       one        single             ref                     after   0.1
   out,after    it         -                  begin ref               after   begin.ref
