@@ -22,8 +22,7 @@ def add_asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
 
 def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last: int) -> None:
     """Let a run between two pauses, or the end of one, be passed over as a whole."""
-    talk = any(token.word in words_of("persons") for token in tokens[first:last])
-    talk = talk or tokens[first].word in words_of("first names")
+    talk = _speaks_of_people(tokens, first, last)
     weight = [
         3.0
         if vocabulary.is_food(token.word) or not vocabulary.is_common(token.word) and not talk
@@ -42,37 +41,59 @@ def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last:
             for inside in range(at, edge.end):
                 weight[inside - first] = max(weight[inside - first], told)
     opens = [at for at in range(first, last) if any(edge.does == "because" for edge in edges[at])]
-    reason = talk and _is_reason(edges, tokens, first, last)
-    if talk and (reason or not any(weight)) and last - first > 2 and first not in opens:
-        opens.append(first)
     ends = [last]
     for at in range(first + 1, last):
         wish = " ".join(token.word for token in tokens[at : at + 3])
-        if tokens[at].word in ("and", "but") or pattern("begins a wish").match(wish):
+        joint = tokens[at].word in ("and", "but") or tokens[at].word in words_of("sums up")
+        if joint or pattern("begins a wish").match(wish):
             ends.append(at)
+    reasons = [
+        end
+        for end in ends
+        if _speaks_of_people(tokens, first, end) and _is_reason(edges, tokens, first, end)
+    ]
+    if talk and not any(weight) and last - first > 2 and first not in opens:
+        opens.append(first)
     if first not in opens and any(_given_up(tokens, first, end) for end in ends):
         opens.append(first)
-    for at in opens:
-        for end in ends:
-            if end <= at + 1:
-                continue
+    spans = [(at, end) for at in opens for end in ends]
+    spans += [(first, end) for end in reasons if first not in opens]
+    for at, end in spans:
+        if end > at + 1:
             after = max((one.end for one in edges[at] if one.does == "because"), default=at)
             told = sum(weight[after - first : end - first])
             given_up = _given_up(tokens, at, end)
-            cheap = reason or given_up
+            cheap = end in reasons or given_up
             cost = 0.03 * (end - at) + (0.1 + _REASON * told if cheap else 0.25 + told)
             if cost < 6:
                 edges[at].append(Edge("aside", end, cost, words=GIVEN_UP if given_up else "..."))
 
 
+def _speaks_of_people(tokens: Sequence[Token], first: int, last: int) -> bool:
+    people = any(token.word in words_of("persons") for token in tokens[first:last])
+    return people or tokens[first].word in words_of("first names")
+
+
 def _is_reason(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last: int) -> bool:
-    """Whether a run only says why what follows is wanted: "my brother only drinks coke, so one coke"."""
-    follows = last + 1 < len(tokens) and tokens[last + 1].word in words_of("sums up")
-    return follows and not any(
-        edge.does in ("add", "remove", "change", "swap")
+    """Whether a run only says why what follows is wanted: "my brother only drinks coke, so one coke".
+
+    Without a pause it names no dish: "the soup is for two so make it large" speaks of the soup.
+    """
+    paused = last < len(tokens) and tokens[last].stop
+    follows = [token.word for token in tokens[last + paused : last + paused + 1]]
+    acts = ("add", "remove", "change", "swap", *(() if paused else ("dish",)))
+    return not words_of("sums up").isdisjoint(follows) and not any(
+        edge.does in acts
         for at in range(first, last)
         for edge in edges[at]
+        if not _beside_not(tokens, at, edge.end)
     )
+
+
+def _beside_not(tokens: Sequence[Token], first: int, end: int) -> bool:
+    """Whether "not" stands before a verb or behind it: "can not do", "do not"."""
+    around = [*tokens[max(0, first - 1) : first], *tokens[end : end + 1]]
+    return any(token.word == "not" for token in around)
 
 
 def _given_up(tokens: Sequence[Token], first: int, end: int) -> bool:
