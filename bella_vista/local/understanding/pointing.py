@@ -21,7 +21,7 @@ _MOST = 3
 """So many names are in one description."""
 _COST = 0.25
 """The cost of taking a description for the thing that it fits; more where it fits less well."""
-_CALLED, _AS_IT_COMES = 0.1, 0.3
+_CALLED, _AS_IT_COMES, _DESCRIBED = 0.1, 0.3, 0.4
 _ORDERED = 0.5
 """The extra cost of a kind of dish, some of which are ordered, over a dish of that name."""
 
@@ -321,7 +321,7 @@ def _meant(
         some_part = _some_of(words, first) and named[0].does == "option"
         is_sized = named[0].does == "size" and _changed(words, first)
         is_told = is_made or is_sized or some_part
-        if not (is_told or _named_in_part(words, first, named[0], known)):
+        if not (is_told or _named_in_part(words, first, named[0], known, kitchen)):
             return None
     if one is None and len(named) > 1 and named[-1].does != "dish":
         return None
@@ -358,13 +358,23 @@ def _meant(
     )
 
 
-def _named_in_part(words: Lattice, first: int, edge: Edge, known: Sequence[Item]) -> bool:
-    """Whether something is put on what a word names in part: "oil on the italian"."""
+def _named_in_part(
+    words: Lattice, first: int, edge: Edge, known: Sequence[Item], kitchen: Kitchen
+) -> bool:
+    """Whether something is put on what a word names in part, or describes: "oil on the italian"."""
     said = set(stems(edge.words))
     if first < 2 or (edge.does == "dish" and any(said == set(stems(i.words)) for i in known)):
         return False
     called = [item for item in known if said <= set(stems(item.name or ""))]
+    if not called and _put_on(words, first):
+        called = [item for item in known if _described(item, edge, kitchen)]
     return len(called) == 1 and (edge.does == "dish" or _put_on(words, first))
+
+
+def _described(item: Item, edge: Edge, kitchen: Kitchen) -> bool:
+    """Whether the menu describes a thing with some words: "the pork", of a lechon with roast pork."""
+    dish = kitchen.dish(item.name)
+    return dish is not None and set(stems(edge.words)) <= set(stems(dish.description or ""))
 
 
 def _some_of(words: Lattice, first: int) -> bool:
@@ -451,7 +461,9 @@ def _fit_one(
     if edge.does == "dish":
         if index.bit(item.name or "") & edge.entity.mask:
             return 0.0
-        return _CALLED if set(stems(edge.words)) <= set(stems(item.name or "")) else None
+        if set(stems(edge.words)) <= set(stems(item.name or "")):
+            return _CALLED
+        return _DESCRIBED if _described(item, edge, kitchen) else None
     if said in USUAL:
         return None  # "the normal one" is told by how the others are
     if edge.does == "size" and (end := _compared(edge.words)) is not None:
@@ -476,7 +488,9 @@ def _fit_one(
     if edge.does == "size":
         return None
     off = any(change.startswith("no ") and own <= set(stems(change)) for change in item.changes)
-    return _AS_IT_COMES if kitchen.has(item.name, said) and not off else None
+    if kitchen.has(item.name, said) and not off:
+        return _AS_IT_COMES
+    return _DESCRIBED if not off and _described(item, edge, kitchen) else None
 
 
 def _compared(words: str) -> int | None:
