@@ -22,6 +22,11 @@ def names_one(outcome: Outcome, said: Said) -> bool:
                 item.changes.pop()
             elif combo is None:
                 continue
+        lacking = [part for part in item.parts if outcome.kitchen.fills(part, said.words)]
+        if combo is not None and lacking and said.number is None:  # it is asked before other parts
+            lacking[0].changes += [said.words, *(option.words for option in said.options)]
+            outcome.settle(item)
+            return True
         if combo is not None and _becomes_part(outcome, item, combo, said):
             outcome.settle(item)
             outcome.waiting.insert(0, outcome.waiting.pop(outcome.waiting.index(item)))
