@@ -177,6 +177,7 @@ RULES = """
   before       plain      unalternative      plain                   before  0.2
   after        plain      alternative        -                       after   3.0
   after        plain      unalternative      plain                   after   0.3
+  after        nothing-but -                 only bare               after   0.0
   after        none       -                  bare                    after   0.2
   before,after note       -                  note                    same    0.55
   out          note       -                  begin note              before  1.2

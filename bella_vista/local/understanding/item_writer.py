@@ -42,7 +42,8 @@ class ItemWriter:
             self._only(item, said.options)
             kept = {stem for option in said.options for stem in stems(option.entity.words)}
             contents = self._kitchen.contents(item.name)
-            if not any(self._kitchen.has(item.name, one.entity.words) for one in said.options):
+            comes = any(self._kitchen.has(item.name, one.entity.words) for one in said.options)
+            if not (comes or said.bare):
                 contents = self._kitchen.alternatives(
                     item.name, [one.entity.words for one in said.options]
                 )  # "just cream" leaves the ice in a coffee
@@ -56,7 +57,7 @@ class ItemWriter:
             option.half = self._free_half(item, option)
             self._put(item, option)
         there = self.give_way(item, said.replaced)
-        if said.bare:
+        if said.bare and not only:
             item.changes += [f"no {one}" for one in self._kitchen.contents(item.name)]
         for note in said.notes:
             if not self._undone(item, note) and note not in item.notes:
