@@ -61,6 +61,7 @@ class _Assembly:
         self._halved = any(step.edge.does == "other-half" for step in steps)
         self._joins = {step.first + 1 for step in steps if step.edge.does in ("and", "with")}
         self._ands = {step.edge.end for step in steps if step.edge.does == "and"}
+        self._pauses = {step.first for step in steps if step.edge.does in ("and", "comma", "stop")}
         self._everywhere = {step.first for step in steps if _is_everywhere(step.edge)}
 
     def take(self, act: Act, ahead: str) -> None:
@@ -190,9 +191,10 @@ class _Assembly:
         """Give a size to the last part of a combo, or keep it for the next."""
         now, size = self._now, act.edge.entity
         last = now.parts[-1] if now.parts else None
-        definite = _definite(self._reading, act.first)
-        if last and definite and not last.size and size.mask & last.mask:
-            last.size = size  # "nuggets, the four piece, with apple slices"
+        # "Nuggets, the four piece, with apple slices", "the fries large and a cola".
+        told = act.edge.end in self._pauses or _definite(self._reading, act.first)
+        if last and told and not last.size and size.mask & last.mask:
+            last.size = size
         else:
             now.ahead = size
 
