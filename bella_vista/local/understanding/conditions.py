@@ -175,7 +175,14 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "joined": lambda _, s, e: (
         s[JOINT] in (WITH, ON) or (s[JOINT] == AFTER_VERB and s[OP] != "instead-of")
     ),
-    "listed": lambda _, s, e: s[JOINT] in (AND, COMMA) and not (s[NUM] > 0 and s[HEAD] == 0),
+    "listed": lambda _, s, e: (
+        (s[JOINT] == AND or (s[JOINT] == COMMA and s[NUM] <= 1))
+        and not (s[NUM] > 0 and s[HEAD] == 0)
+    ),
+    "dealt": lambda _, s, e: (
+        s[NUM] > 1 and s[JOINT] == COMMA
+    ),  # "two teas, a mango and a plain one"
+    "undealt": lambda _, s, e: not (s[NUM] > 1 and s[JOINT] == COMMA),
     "denying": lambda _, s, e: s[NEG] and not s[PEND],
     "swapped": lambda _, s, e: (
         (s[OP] == "swap" or (s[OP] == "instead-of" and not s[FLAGS] & EARLIER))

@@ -43,7 +43,8 @@ RULES = """
   after        a          joined             -                       after   0.0
   after        a          combined           -                       after   0.0
   after        a          listed             -                       after   0.3
-  after        a          -                  -                       after   0.7
+  after        a          undealt            -                       after   0.7
+  after        a          dealt              -                       after   1.1
   any          the        -                  begin definite          before  begin.the
   before       the        -                  definite                before  0.05
   after        the        -                  joint                   after   0.0
