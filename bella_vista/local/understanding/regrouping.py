@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from bella_vista.local.understanding.aside_edges import GIVEN_UP
 from bella_vista.local.understanding.grammar import AND, COMMA, ON, OR, WITH
@@ -21,7 +21,7 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
     _take_back(said, [one.first for one in reading.steps if one.edge.does in _PAUSES])
     given_up = [step.first for step in reading.steps if step.edge.words == GIVEN_UP]
     said = _join_counts([_beside(_names_itself(one)) for one in said])
-    said = _put_exceptions_behind(said)
+    said = _share_anew(_put_exceptions_behind(said))
     verbs = [step for step in reading.steps if step.edge.does in ("add", "no")]
     for one in said:
         _turn_to_swap(one)
@@ -69,6 +69,27 @@ def _put_on_others(before: Said, said: Said) -> None:
     kinds = [option.entity.groups for option in before.options[-2:]]
     if len(kinds) == 2 and kinds[0] & kinds[1]:
         said.on, said.become = True, Said(place=said.place, options=[before.options.pop()])
+
+
+def _share_anew(said: list[Said]) -> list[Said]:
+    """Leave out how several were shared out where it is told again: "two ham two egg, no, three ham one egg"."""
+    for at, one in enumerate(said):
+        of = next((before for before in reversed(range(at)) if said[before].head), at)
+        turns = one.verb == "change" and one.ref == "it" and one.become is not None
+        first = one.become if turns and one.become is not None else one
+        again = [first, *takewhile(_is_share, said[at + 1 :])]
+        shared = all(map(_is_share, (*said[of + 1 : at], first))) and of + 1 < at
+        total = sum(share.number or 1 for share in again)
+        if shared and (turns or one.correct) and len(again) > 1 and total == said[of].count:
+            first = replace(first, place=one.place, correct=False, firmly=False, joint=COMMA)
+            return [*said[: of + 1], first, *said[at + 1 :]]
+    return said
+
+
+def _is_share(said: Said) -> bool:
+    """Whether so many of several are only told by how they are to be."""
+    named = said.head or said.verb or said.become or said.parts or said.ref not in ("", "one")
+    return bool((said.number or said.ref) and (said.options or said.size)) and not named
 
 
 def _correct_all(said: Sequence[Said]) -> None:
