@@ -179,9 +179,8 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
         (s[JOINT] == AND or (s[JOINT] == COMMA and s[NUM] <= 1))
         and not (s[NUM] > 0 and s[HEAD] == 0)
     ),
-    "dealt": lambda _, s, e: (
-        s[NUM] > 1 and s[JOINT] == COMMA
-    ),  # "two teas, a mango and a plain one"
+    # "Two teas, a mango and a plain one": one of each.
+    "dealt": lambda _, s, e: s[NUM] > 1 and s[JOINT] == COMMA,
     "undealt": lambda _, s, e: not (s[NUM] > 1 and s[JOINT] == COMMA),
     "denying": lambda _, s, e: s[NEG] and not s[PEND],
     "swapped": lambda _, s, e: (
@@ -205,6 +204,8 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0 and s[JOINT] not in (WITH, AND),
     "unnumbered": lambda _, s, e: s[NUM] == 0 and s[HEAD] > 0,
     "known": lambda doing, s, e: doing.known,
+    # "One vanilla, the second the same": another thing.
+    "unpaused": lambda _, s, e: not (s[SAID] and s[JOINT] in (AND, COMMA, STOP)),
     "unsaid": lambda _, s, e: s[SAID] == 0 and s[SIZE] == 0,
     "beside": lambda _, s, e: bool(e.lines and s[SAID]) and s[JOINT] == WITH,
     "put": lambda _, s, e: s[JOINT] == ON,

@@ -159,6 +159,8 @@ def again(out: Outcome, said: Said) -> None:
         for item in out.there:
             out.repeat(item, said)  # "another of each"
         return
+    if said.ref in ("same", "again") and _same_share(out, said):
+        return
     last = out.spoken if out.spoken in out.settled else out.last
     source = last.source if last is not None and last in out.items else None
     if source is not None and source.line is not None and said.more and said.described:
@@ -179,6 +181,29 @@ def again(out: Outcome, said: Said) -> None:
         out.order(said, topic, (topic,))
     else:
         out.penalty += LOOSE
+
+
+def _same_share(out: Outcome, said: Said) -> bool:
+    """Let another of several be like the one told before it: "two bowls, one with rice, the second the same"."""
+    told, number = out.items[-1] if out.items else None, said.number or 1
+    if told is not None and told.splits:
+        if told.splits[-1].bare:
+            told.splits.pop()  # "and the other one the same"
+        split, whole, free = told.splits[-1], told, left(told)
+        changes = [*told.changes, *split.changes]
+        told = Item(told.words, told.names, size=split.size or told.size, changes=changes)
+    elif told is not None and told.source in out.items and not told.source.changes:
+        whole, free = told.source, left(told.source)
+    else:
+        return False
+    if free < number:
+        return False
+    whole.quantity = (whole.quantity or 1) - number
+    out.repeat(told, replace(said, count=number))
+    out.items[-1].source = whole
+    if not whole.quantity:
+        out.items.remove(whole)
+    return True
 
 
 def fragment(out: Outcome, said: Said) -> None:

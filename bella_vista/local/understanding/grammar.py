@@ -49,7 +49,7 @@ RULES = """
   before       the        -                  definite                before  0.05
   after        the        -                  joint                   after   0.0
   any          ordinal    -                  begin ordinal           before  begin.ref
-  before       ordinal    -                  ordinal                 before  0.1
+  before       ordinal    unpaused           ordinal                 before  0.1
   any          more       -                  begin more              before  begin.number
   after        more       becoming           become more             after   0.1
   before       further    counted            more                    before  0.0

@@ -18,6 +18,11 @@ class Split:
     changes: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def bare(self) -> bool:
+        """Whether nothing is said of them yet."""
+        return not (self.size or self.changes or self.notes)
+
 
 @dataclass(eq=False)
 class Item:

@@ -292,6 +292,12 @@ class Outcome:
     def repeat(self, item: Item, said: Said) -> None:
         """Order some more of a thing, with what is said to be different."""
         fresh = item.copy(said.count or 1)
+        told = fresh.changes[item.yielding :] if item.copied else []
+        fresh.changes = [  # of a copy, what was told of it alone takes the place of what it had
+            one
+            for one in fresh.changes
+            if not any(self.kitchen.excludes(item.name, one, other) for other in told)
+        ]
         fresh.spoken, fresh.copied, fresh.yielding = said.place, True, len(fresh.changes)
         if self._plain_one(item, said):
             fresh.changes, fresh.yielding = [], 0
