@@ -9,6 +9,7 @@ from itertools import pairwise
 from textwrap import shorten
 from typing import Any, TypeVar
 
+from bella_vista.local import listed
 from bella_vista.local.agents import policy_of
 from bella_vista.local.answers import Answers
 from bella_vista.local.english.sentences import ask, joined, line_words, say
@@ -496,6 +497,10 @@ class Dialogue:
 
         if answered is not None and answered.answers:
             text = _asked_alike(text, answered.answers[-1])
+            of_order = answered.commands or answered.answers[-1].kind in ("order", "total")
+            if not (of_order or pending):
+                names = [dish.name for dish in self._menu.dishes]
+                text = listed.named(text, listed.told(scene.last_said, names))
             text = text if answered.commands else _without_giving_up(text)
         text = _without_echo(text) if asked else text
 
