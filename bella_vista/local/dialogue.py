@@ -490,6 +490,7 @@ class Dialogue:
         answered = self._understood.get(before.id) if before is not None else None
         last = answered.answers[-1] if answered and answered.answers else None
         about = (last.dish or last.subject) if last is not None else None
+        size = last.size if last is not None else None
         if pending is not None and pending.draft is not None:
             about = about or pending.draft.fields.get("name")
         gone = [name for name in order.sold_out if name in scene.last_said]
@@ -506,7 +507,13 @@ class Dialogue:
 
         def understand(expects: str | None) -> Understanding:
             return self._understander.understand(
-                text, pending=pending, order=order, expects=expects, now=now, topic=about
+                text,
+                pending=pending,
+                order=order,
+                expects=expects,
+                now=now,
+                topic=about,
+                topic_size=size,
             )
 
         if before is not None and answered is not None and _breaks_off(before.text, answered):

@@ -146,6 +146,7 @@ class Deciding:
         waiting: Sequence[Item] = (),
         *,
         topic: str | None = None,
+        topic_size: str | None = None,
         which: Which | None = None,
         taken: bool = False,
         before: Sequence[Item] | None = None,
@@ -160,6 +161,7 @@ class Deciding:
             known: The lines of the order.
             waiting: What waits for an answer.
             topic: A dish that was spoken of before.
+            topic_size: The size that was asked about.
             which: What waits until it is known with which line.
             taken: Whether what waits has got its answer already.
             before: The lines before what was changed last, where that is known.
@@ -182,7 +184,7 @@ class Deciding:
         found = self._search.readings(
             words, known=there, chosen=self._chosen(words, known), most=READINGS, beam=beam
         )
-        situation = Situation(topic, which, before, reviewed, sold_out)
+        situation = Situation(topic, which, before, reviewed, sold_out, topic_size)
         weighed: list[Decided] = []
         first: dict[Any, Decided] = {}
         for reading in found:

@@ -48,6 +48,7 @@ class Situation:
         before: The lines before what was changed last, where that is known.
         reviewed: Whether the order has been read back and waits for a yes.
         sold_out: What of the order is sold out now.
+        topic_size: The size of the dish that was spoken of.
     """
 
     topic: str | None = None
@@ -55,6 +56,7 @@ class Situation:
     before: Sequence[Item] | None = None
     reviewed: bool = False
     sold_out: Sequence[str] = ()
+    topic_size: str | None = None
 
 
 class Outcome:
@@ -287,6 +289,8 @@ class Outcome:
         item = Item(words=words, names=names, quantity=count or said.count or 1)
         item.counted, item.spoken = count is not None or said.count is not None, said.place
         self.give(item, said)
+        if words == self.situation.topic and item.size is None:
+            item.size = self.situation.topic_size  # "how much is the large? one of those, then"
         return self.add(item)
 
     def repeat(self, item: Item, said: Said) -> None:

@@ -92,6 +92,7 @@ class Understander:
         expects: str | None = None,
         now: datetime | None = None,
         topic: str | None = None,
+        topic_size: str | None = None,
         explain: Callable[[str], object] | None = None,
     ) -> Understanding:
         """Understand one line.
@@ -104,6 +105,7 @@ class Understander:
                 ``contact``, ``fulfilment``, ``address``, ``time``, ``comment`` or ``open``.
             now: The present time, aware.
             topic: The dish that was asked about before: "I'll take two" means that.
+            topic_size: The size that was asked about.
             explain: Takes the lines that say which readings there were and what each word cost.
         """
         now = now if now is not None else datetime.now(UTC)
@@ -142,7 +144,7 @@ class Understander:
             return replace(each, text=text)
         if (meant := self._another_line(words, order)) is not None:
             return Understanding(text, tuple(meant))
-        hearing = _Hearing(self._house, order, expects, now, topic)
+        hearing = _Hearing(self._house, order, expects, now, topic, topic_size)
         hearing.hear(words, pending)
         understanding = hearing.understanding(text, pending)
         if explain is not None:
@@ -320,6 +322,7 @@ class _Hearing:
         expects: str | None,
         now: datetime,
         topic: str | None,
+        topic_size: str | None,
     ) -> None:
         self._house = house
         self._order = order
@@ -328,7 +331,7 @@ class _Hearing:
         self._known = [on_order(line, house.kitchen) for line in order.items]
         before = order.before
         self._before = [on_order(line, house.kitchen) for line in before.items] if before else None
-        self._topic = topic
+        self._topic, self._topic_size = topic, topic_size
         self._left: list[Token] = []
         self._said: list[tuple[int, Words]] = []
         self.weighed: list[Decided] = []
@@ -545,7 +548,7 @@ class _Hearing:
                 if pattern("asks how much is that").fullmatch(words.said.rstrip(" ?")):
                     asked = Asked("price", subject=self._topic)
             self._answers.append(asked)
-            self._topic = asked.dish or asked.subject
+            self._topic, self._topic_size = asked.dish or asked.subject, asked.size
             return
         if asked is not None:
             self._answers.append(asked)
@@ -787,6 +790,7 @@ class _Hearing:
             known,
             waiting,
             topic=self._topic,
+            topic_size=self._topic_size,
             which=which,
             taken=taken,
             before=self._before,
