@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 
 from bella_vista.local.understanding.aside_edges import GIVEN_UP
-from bella_vista.local.understanding.grammar import AND, COMMA, ON, OR, WITH
+from bella_vista.local.understanding.grammar import AND, COMMA, NOTHING, ON, OR, THE, WITH
 from bella_vista.local.understanding.said import EVERY, Said
 from bella_vista.local.understanding.states import Reading, Step
 from state.menu.words import stems
@@ -32,6 +32,10 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
     for one, another in pairwise([*said]):
         if one.verb == "remove" and another.correct and another.only_names(one.mask):
             said.remove(another)  # "I changed my mind about the soup, no soup"
+        begins = one.head and one.head.kind == "head" and one.only_names(another.mask)
+        if begins and not one.mask & ~another.mask and another.joint in (NOTHING, THE):
+            another.mask = one.mask  # "can I build a bowl", of the build your own bowl
+            said.remove(one)
         if one.verb == another.verb == "remove" and another.ref == "it" and not another.head:
             said.remove(another)  # "drop one of the colas, he does not want it"
         if one.verb == another.verb == "remove" and another.instead:
