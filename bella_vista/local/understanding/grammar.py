@@ -44,7 +44,7 @@ RULES = """
   after        a          combined           -                       after   0.0
   after        a          listed             -                       after   0.3
   after        a          undealt            -                       after   0.7
-  after        a          dealt              -                       after   1.1
+  after        a          dealt              -                       after   1.3
   any          the        -                  begin definite          before  begin.the
   before       the        -                  definite                before  0.05
   after        the        -                  joint                   after   0.0

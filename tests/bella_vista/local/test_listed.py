@@ -22,6 +22,7 @@ def test_names_are_told_in_the_order_of_the_list() -> None:
         # What is on the order, and what only begins so, is left alone.
         ("put bacon on the second one", "put bacon on the second one"),
         ("make the first one large", "make the first one large"),
+        ("take the ice off the second one", "take the ice off the second one"),
         ("that's for the first time", "that's for the first time"),
         ("the fourth one", "the fourth one"),
     ],
