@@ -19,6 +19,7 @@ def test_names_are_told_in_the_order_of_the_list() -> None:
         ("I'll take the second one, large", "I'll take Cola , large"),
         ("the 1st one and the last too please", "Diet cola and Milkshake too please"),
         ("the first", "Diet cola"),
+        ("two of the second one", "two of Cola"),
         # What is on the order, and what only begins so, is left alone.
         ("put bacon on the second one", "put bacon on the second one"),
         ("make the first one large", "make the first one large"),
