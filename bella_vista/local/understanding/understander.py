@@ -507,7 +507,8 @@ class _Hearing:
 
     def _clause(self, words: Words) -> None:
         words = self._one_of_several(words)
-        if self._pending is None or not self._pending.offers(words):
+        offers = self._pending is not None and self._pending.offers(words)
+        if not (offers or self._drops_topic(words)):
             words = self._talk.take(words)
         if self._talk.answer and self._pending is not None and not self._pending.settled:
             self._pending.hears(self._talk.answer)
@@ -574,6 +575,11 @@ class _Hearing:
         self._gap = False
         self._said.append((len(self._left), words))
         self._left.extend(words.tokens)
+
+    def _drops_topic(self, words: Words) -> bool:
+        """Whether what is on the order and was asked about is not wanted: "is it hot? ok, skip it then"."""
+        there = any(item.name == self._topic for item in self._known)
+        return there and pattern("drops it").fullmatch(words.said.strip(" .,!")) is not None
 
     def _closes(self) -> bool:
         """Whether the guest is past their food: what names none of it is a remark then."""
