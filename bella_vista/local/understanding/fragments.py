@@ -187,7 +187,7 @@ def _same_share(out: Outcome, said: Said) -> bool:
     """Let another of several be like the one told before it: "two bowls, one with rice, the second the same"."""
     told, number = out.items[-1] if out.items else None, said.number or 1
     if told is not None and told.splits:
-        if told.splits[-1].bare:
+        if told.splits[-1].bare and told.splits[1:]:
             told.splits.pop()  # "and the other one the same"
         split, whole, free = told.splits[-1], told, left(told)
         changes = [*told.changes, *split.changes]

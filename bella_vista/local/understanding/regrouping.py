@@ -32,7 +32,8 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
     for one, another in pairwise([*said]):
         if one.verb == "remove" and another.correct and another.only_names(one.mask):
             said.remove(another)  # "I changed my mind about the soup, no soup"
-        begins = one.head and one.head.kind == "head" and one.only_names(another.mask)
+        part = one in said and one.head is not None and one.head.kind == "head"
+        begins = part and one.only_names(another.mask)
         if begins and not one.mask & ~another.mask and another.joint in (NOTHING, THE):
             another.mask = one.mask  # "can I build a bowl", of the build your own bowl
             said.remove(one)
