@@ -271,7 +271,8 @@ class Guests:
         tokens, left = words.tokens, [*words.tokens]
         for found in words.find_all(pattern("somebody gets")):
             at = found.first - 1
-            alone = at < 1 or tokens[at - 1].word not in ("my", "the", "a", "an")
+            # "The one with ranch gets onion rings" names nobody.
+            alone = at < 1 or tokens[at - 1].word not in _BEFORE_THINGS
             strange = at >= 0 and tokens[at].word not in known and self._is_strange(words, at)
             if alone and strange:
                 said = len((found.match["said"] or "").split())
@@ -580,6 +581,7 @@ _ORDERING_FOR = (
 _VERY_MUCH = 90.0
 _POSTCODE = re.compile(r"(?<!^)\b\d{4,5}$")
 """An address that ends with a postcode goes on with no town."""
+_BEFORE_THINGS = frozenset("my the a an with without on no of in".split())
 _APART = 2
 """Of how many words a name is that stands apart."""
 _LONGEST_NAME = 4
