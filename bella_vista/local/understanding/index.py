@@ -854,7 +854,7 @@ _ALSO_CALLED = {
     for word in several
 }
 _KIND_WORDS = {stem("cheese"): "cheese"}
-_PIECES = ("piece", "pcs", "pc")
+_PIECES = ("piece", "pcs", "pc", "count", "ct")
 _DIGITS = {stem(word): str(number) for word, number in numbers.UNITS.items() if number < 13}
 _DIGITS |= {digit: word for word, digit in _DIGITS.items()}
 _COUNTS = frozenset(str(number) for number in range(1, 25))

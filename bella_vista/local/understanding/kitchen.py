@@ -378,4 +378,4 @@ def _seated(names: Sequence[str], parts: Sequence[ComboPart]) -> bool:
     return all(place(name, set()) for name in names)
 
 
-_PIECES = frozenset({stems(word) for word in ("piece", "pieces", "pcs", "pc", "wings")})
+_PIECES = frozenset({stems(word) for word in "piece pieces pcs pc wings count ct pack".split()})
