@@ -22,6 +22,7 @@ OFTEN_MISSPELT = sorted(words_of("misspelt", _IN))
 COMPOUNDS = phrases_of("compounds", _IN)
 VESSELS = words_of("vessels", _IN)
 DRINKS = words_of("drinks", _IN)
+SANDWICHES = phrases_of("sandwiches", _IN)
 COMMON = (
     FOODS
     | words_of("common", _IN)

@@ -392,6 +392,7 @@ class Index:
                         for way in ((*words, *kind), (*kind, *words)):
                             if kind[0] not in words and way not in self._meant:
                                 self._name(way, entity, _exact(words))
+        self._kinds_of_sections()
         if not any(meant.whole for meant in self._meant.get(_DRINK, ())):
             head = self._entity("head", "drink")  # all the sections of them: "both drinks"
             for section in self._menu.sections:
@@ -404,6 +405,24 @@ class Index:
             for word in _COMBO_WORDS:
                 if not any(meant.whole for meant in self._meant.get((word,), ())):
                     self._name((word,), head, 0.9)
+
+    def _kinds_of_sections(self) -> None:
+        """Name what a section says its dishes are, where none is called so: "those sandwiches"."""
+        kinds: dict[Stems, int] = {}
+        for section in self._menu.sections:
+            for heading in map(stems, (section.name, *section.aliases)):
+                told = {heading[-1]} & DISH_WORDS if len(heading) > 1 else set()
+                if any(heading[-len(one) :] == one for one in _SANDWICHES):
+                    told.add("sandwich")
+                for kind in sorted(told) if _JOINTS.isdisjoint(heading) else ():
+                    mask = sum({self._bits[dish.name] for dish in section.dishes})
+                    kinds[(kind,)] = kinds.get((kind,), 0) | mask
+        for way, mask in kinds.items():
+            known = self._meant.get(way, [])
+            if all(not (meant.whole or meant.entity.mask & ~self.combos) for meant in known):
+                head = self._entity("head", way[0])
+                head.mask = mask
+                self._meant[way] = [Meant(head, _PART, whole=False)]
 
     def _choices_in_names(self) -> None:
         """Let a choice stand in a name that ends as it does: "iced black tea" is an iced tea."""
@@ -842,6 +861,7 @@ _ADDED = frozenset(("and", "n"))
 _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "menu"))
 _DRINK = stems("drink")
 _DRINKS = frozenset(stems(" ".join(vocabulary.DRINKS)))
+_SANDWICHES = {stems(one) for one in vocabulary.SANDWICHES}
 _NO_KIND = frozenset(
     stem(word) for word in "add on choice extra option style side way kind".split()
 )
