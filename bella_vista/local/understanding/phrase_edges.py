@@ -32,7 +32,7 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         if of_people:
             here.append(Edge("filler", end, 0.1, value=number[0], words=words))
         after = _after_people(tokens, end)
-        if any(edge.does == "dish" and edge.whole for edge in edges_at(edges, after - 1)):
+        if _is_dish(edges_at(edges, after - 1)):
             after = end  # "two mates", where that is a drink
         if after > end:
             here.append(Edge("filler", after, 0.1, value=number[0], words=words))
@@ -57,7 +57,23 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         some = some and tokens[end + 1].word in words_of("points at")
         if any(edge.does == "dish" and edge.whole and edge.end > end for edge in here):
             cost += _NUMBER_IN_NAME  # the "20 wings" of the menu
+        several = number_at(tokens[: end - 1], first)
+        if several == (number[0] // 12, number[1] - 1) and _is_box(edges, end - 1):
+            here.append(Edge("number", end - 1, cost, value=several[0], words=words))
+            cost += _NUMBER_IN_NAME  # "two dozen", where the menu has a dozen
         here.append(Edge("number", end, cost, value=number[0], words=words, some=some))
+
+
+def _is_dish(here: Sequence[Edge]) -> bool:
+    return any(edge.does == "dish" and edge.whole for edge in here)
+
+
+def _is_box(edges: list[list[Edge]], at: int) -> bool:
+    """Whether a word names a dish, and not how many there are of the dish that follows it."""
+    box = next((edge for edge in edges[at] if edge.does == "dish" and edge.whole), None)
+    following = edges_at(edges, at + 1) if box is not None else ()
+    fits = [box is not None and edge.entity.mask & box.entity.mask for edge in following]
+    return box is not None and (any(fits) or not _is_dish(following))
 
 
 def _is_size(edges: Sequence[Sequence[Edge]], first: int, end: int) -> bool:
