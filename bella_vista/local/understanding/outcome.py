@@ -323,7 +323,11 @@ class Outcome:
             self.give_place(fresh, self.make(turned))  # "the same but with turkey"
             said = Said()
         for part in said.parts:
-            self.takes_part(fresh, self.make(part))
+            same = self.matcher.named(part.mask, fresh.parts)
+            if part.mask & (part.mask - 1) and len(same) == 1:
+                self.give(same[0], part)  # "the same sandwich, but on rye"
+            else:
+                self.takes_part(fresh, self.make(part))
         gone = [one for one in said.replaced if not self.matcher.called(item.parts, one.words)]
         self.give(fresh, replace(said, replaced=gone))
         self.add(fresh)
