@@ -245,6 +245,7 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
         (s[NUM] <= 1 or e.words == "ones")
         and not (s[NUM] == 1 and (s[SAID] or s[JOINT] == AND) and e.words != "ones")
         and s[JOINT] != WITH  # "large, with one sugar"
+        and not (s[JOINT] == COMMA and s[SIZE])  # "two baskets, the large, one with slaw"
         and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
     ),
     "told": lambda _, s, e: _anything(s) and not _points_anew(s),

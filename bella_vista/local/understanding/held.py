@@ -191,6 +191,8 @@ class Held:
             if dish is None:
                 continue
             meant = self._kitchen.size(name, size.words)
+            if meant is None and size.words in USUAL:
+                return not thing.changes  # "regular", where that is no size of it
             if not dish.sizes or (meant is not None and meant == (thing.size or dish.implied_size)):
                 return True
         return len(thing.names) > 1
