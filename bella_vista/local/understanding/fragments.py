@@ -61,7 +61,11 @@ def pointed(out: Outcome, said: Said) -> None:
     elif said.ref in ("rest", "other") and last is not None and last.splits:
         out.split(last, said, None)
     elif said.ref == "other" and last is not None and said.described:
-        out.split(last, said, None)
+        if last.quantity == 1 and last.counted:
+            other = out.order(replace(said, ref=""), last.words, last.names)
+            other.size = other.size or last.size  # "one pizza plain, the other with ham"
+        else:
+            out.split(last, said, None)
     elif said.ref == "all" and said.described and new:
         divided = [item.source for item in new if item.source is not None]
         for item in [item for item in new if out.matcher.able(item, said)] or new:

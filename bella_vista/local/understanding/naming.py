@@ -93,7 +93,8 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         return
     if only(out, said, there) or _speaks_of(out, said, following):
         return
-    if there and said.number and any(one.kept and one.ref for one in following[:2]):
+    rest_stays = any(one.kept and one.ref for one in following[:2])
+    if there and said.number and (rest_stays or _tells_both(said, there, following)):
         said.partial = True  # "one toast with egg, the other one stays the same"
         if some_of(out, said):
             return
@@ -142,6 +143,13 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         out.penalty += NOT_THERE if said.copies and like is None else 0.0
         out.add(item)
         announce(out, item, said, following)
+
+
+def _tells_both(said: Said, there: Sequence[Item], following: Sequence[Said]) -> bool:
+    """Whether it is said of some of a line how they are to be, and then of the others."""
+    others = following and following[0].ref in ("other", "rest") and following[0].described
+    begins = not (said.verb or said.more or said.besides) and said.described
+    return bool(others and begins) and (said.number or 1) < (there[-1].quantity or 1)
 
 
 def _recount(out: Outcome, said: Said, there: Sequence[Item]) -> bool:

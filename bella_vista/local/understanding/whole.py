@@ -82,6 +82,8 @@ class WholeLine:
                 told.extend(_told(one, bit, there=there or bool(told), had=had.get(name, 0)))
                 if one.correct and one.ref == "all" and one.count:
                     told.append(one.count)  # "two, no wait, three, all without onions"
+                if at and one.ref == "other" and said[at - 1].mask & bit:
+                    told.append(1)  # "one latte hot, the other iced"
                 if at and one.partial and one.count and said[at - 1].number is None:
                     told.append(one.count)  # "tacos, three of them with guacamole"
             if told and count > sum(told):
