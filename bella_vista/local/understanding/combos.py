@@ -225,6 +225,26 @@ def tell_part(outcome: Outcome, item: Item, said: Said) -> bool:
     return True
 
 
+def tell_each_part(outcome: Outcome, item: Item, said: Said) -> bool:
+    """Give a combo that waits the parts that choices alone tell: "a coke and a sweet tea"."""
+    combo = outcome.kitchen.combo(item.name)
+    if combo is None or not said.options:
+        return False
+    answers, taken = outcome.kitchen.answers, [part.name or "" for part in item.parts]
+    own, *told = _apart(
+        replace(said, mask=0), combo, outcome.index, outcome.kitchen, taken, sized=False
+    )
+    bare = [part.name for part in item.parts if not part.changes]
+    bare += [part.dishes[0] for part in combo.parts if len(part.dishes) == 1]
+    if own.options or any(answers(name, one.words) for name in bare for one in said.options):
+        return False  # it may be the choice of a part that is there already
+    for one in told:
+        part = Item(words=one.words, names=(one.words,))
+        outcome.give(part, one)
+        item.parts.append(part)
+    return True
+
+
 def change_parts(outcome: Outcome, item: Item, said: Said) -> bool:
     """Replace parts of a combo on the order with the parts that are named now."""
     if item.line is None or outcome.kitchen.combo(item.name) is None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bella_vista.local.understanding.combos import tell_each_part, tell_part
 from bella_vista.local.understanding.grammar import AND, BUT
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.matching import plainest
@@ -148,9 +149,11 @@ def fill(outcome: Outcome, said: Said) -> bool:
     for item in _nth(outcome, said) or sorted(
         outcome.waiting, key=lambda one: (one in outcome.settled, len(one.names) > 1)
     ):
-        if not outcome.matcher.able(item, said):
+        told = tell_part(outcome, item, said) or tell_each_part(outcome, item, said)
+        if not (told or outcome.matcher.able(item, said)):
             continue
-        _fill(outcome, item, said)
+        if not told:
+            _fill(outcome, item, said)
         if len(item.names) > 1:
             item.names = outcome.index.names(outcome.narrowed(outcome.matcher.mask(item), said))
         outcome.settle(item)
