@@ -400,6 +400,8 @@ class Outcome:
             self.count(item, said.count)
         if said.size is not None and (part := self._part_of_size(item, said.size.words)):
             part.size, said = said.size.words, replace(said, size=None)
+        elif said.size is not None and item.line is not None and item.parts:
+            self.penalty += NOT_THERE  # a combo has no sizes: rather one of its parts
         if item.line is None and said.verb != "add":
             item.yielding = len(item.changes)  # "with whole milk, actually make that skim"
         left_off = item in self.touched or any(one.no for one in said.options)

@@ -236,7 +236,13 @@ def the_one(out: Outcome, said: Said) -> bool:
     found, rest = told_first(out, said, out.things)
     if len(found) != 1 or not rest.described:
         return False
-    out.change_each(rest, found)
+    told = [one for one in said.options if one not in rest.options]
+    parts = out.matcher.made_with(found[0].parts, told) if told else []
+    if len(parts) == 1 and out.matcher.able(parts[0], rest):
+        out.give(parts[0], rest)  # "make the coke large", which is the soda of a combo
+        out.touch(found[0])
+    else:
+        out.change_each(rest, found)
     return True
 
 
