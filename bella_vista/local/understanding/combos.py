@@ -108,7 +108,8 @@ def with_told_parts(reading: Sequence[Said], index: Index, kitchen: Kitchen) -> 
         if len(combos) != 1 or about.head is None:
             yield said
             continue
-        taken = [name for part in said.parts for name in index.names(part.mask)[:1]]
+        able = sum({index.bit(name) for part in combos[0].parts for name in part.dishes})
+        taken = [name for part in said.parts for name in index.names(part.mask & able)[:1]]
         told: list[Said] = []
         for one in (about, *said.parts):
             told += _apart(one, combos[0], index, kitchen, taken, sized=one is about)
