@@ -62,6 +62,7 @@ def lattice(
     _taken_off(edges)
     _served_on(edges, tokens)
     _counted_by_group(edges, tokens)
+    _in_portions(edges, tokens)
     _named_like_its_group(edges)
     add_parted_notes(edges, tokens)
     add_asides(edges, tokens)
@@ -184,6 +185,15 @@ def _counted_by_group(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
                     for one in edges_at(edges, measure.end + of)
                 ):
                     here.append(replace(number, end=measure.end + of))
+
+
+def _in_portions(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    """Let what a thing comes in, behind a number, name nothing: "make it two slices"."""
+    for end in {one.end for here in edges for one in here if one.does == "number"}:
+        after = _next_word(tokens, end)
+        if end < len(tokens) and tokens[end].word in words_of("comes in") and after != "of":
+            if not any(edge.does in NAMED for edge in edges[end]):
+                edges[end].append(Edge("filler", end + 1, -0.01, words=tokens[end].word))
 
 
 def _named_like_its_group(edges: list[list[Edge]]) -> None:
