@@ -453,6 +453,10 @@ class Doing:
         if self._removed(state):
             return None  # "remove the olives and put ham on it"
         pend = state[PEND]
+        if edge.value:  # "all glazed", of a dozen
+            if pend:
+                return None
+            pend = (("count", edge.value),)
         resized = state[OP] in CHANGING and state[SIZE] and state[HEAD] < 0 and not pend
         denied = state[NEG] or bool(pend and pend[0][0] == "no")
         own = entity.own | self.chosen.get(entity.number, 0)

@@ -11,6 +11,7 @@ from rapidfuzz.distance import OSA
 
 from bella_vista.local.english import numbers, vocabulary
 from bella_vista.local.english.talking import words_of
+from bella_vista.local.understanding.tokens import number_at, tokenize
 from state.allergens import held_by
 from state.errors import OrderError
 from state.language.en.allergens import FREE, GENERAL
@@ -117,6 +118,10 @@ class Index:
         self.groups = {
             self._bits[dish.name]: sum(at[name] for name in dish.options) for dish in menu.dishes
         }
+        self.boxes = {
+            self._bits[dish.name]: many for dish in menu.dishes if (many := _held(menu, dish))
+        }
+        """Of how many choices a dish is that is called by their number: a dozen of donuts."""
         self.combos = self.usual = 0
         for combo in menu.combos:
             bit = self._bits[combo.name]
@@ -709,6 +714,12 @@ class Index:
         ) + sorted(word for word in _CORRECTED if word not in words)
         self._sounds = [sounds(word) for word in self._vocabulary_list]
         return frozenset(words)
+
+
+def _held(menu: Menu, dish: Dish) -> int:
+    called = [number_at(tokenize(name), 0) for name in (dish.name, *dish.aliases)]
+    most = {group.most for group in menu.groups(dish) if group.counted}
+    return next((number[0] for number in called if number is not None and number[0] in most), 0)
 
 
 def _spans(name: Stems, apart: AbstractSet[str]) -> set[Stems]:

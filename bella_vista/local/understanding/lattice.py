@@ -24,6 +24,8 @@ from state.menu.words import stem
 
 _LONGEST_GAP = 3
 _NONE: Mapping[str, Entity] = {}
+_FILLING = 0.3
+"""How much likelier "all" fills a box than that it means all things that were named."""
 _ITS_OWN = 0.7
 """The extra cost of a choice that has a choice of its own."""
 
@@ -63,6 +65,7 @@ def lattice(
     _served_on(edges, tokens)
     _counted_by_group(edges, tokens)
     _in_portions(edges, tokens)
+    _all_of_a_kind(edges, index)
     _named_like_its_group(edges)
     add_parted_notes(edges, tokens)
     add_asides(edges, tokens)
@@ -185,6 +188,19 @@ def _counted_by_group(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
                     for one in edges_at(edges, measure.end + of)
                 ):
                     here.append(replace(number, end=measure.end + of))
+
+
+def _all_of_a_kind(edges: list[list[Edge]], index: Index) -> None:
+    """Let "all" be as many as a box holds that is named before: "a dozen, all glazed"."""
+    box, many, last = 0, 0, 0
+    for first, here in enumerate(edges):
+        for every in [one for one in here if one.does == "all" and one.words == "all"]:
+            for kind in edges_at(edges, every.end) if many else ():
+                if kind.does == "option" and kind.entity.tallied & box:
+                    here.append(replace(kind, cost=kind.cost - _FILLING, value=many))
+        for named in [one for one in here if one.does == "dish" and one.whole and first >= last]:
+            box, last = named.entity.mask, named.end
+            many = index.boxes.get(box, 0)
 
 
 def _in_portions(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
