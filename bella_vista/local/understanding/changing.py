@@ -32,8 +32,9 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.penalty += NO_EFFECT
         return
     become.more = become.more or said.more  # "one more shot in it"
-    if become is said and said.inside:
-        out.penalty += NO_EFFECT  # "swap the ham in the panino": and for what?
+    shared = said.verb == "swap" and said.partial and said.head is None
+    if become is said and (said.inside or shared):
+        out.penalty += NO_EFFECT  # "swap the ham in the panino", "two of the rolls": and for what?
     within = said.verb == "swap" and said.options and said.head is None
     if out.waiting and said.ref == "it" and become is not said and not out.items:
         named = become.head is None or out.matcher.named(become.mask, out.waiting[:1])
@@ -318,6 +319,11 @@ def _swap_option(out: Outcome, said: Said, become: Said) -> None:
         out.not_found(said)
         return
     item = having[0]
+    if len(become.options) == 1 and out.writer.share(
+        item, old.words, become.options[0], said.count if said.partial else None
+    ):
+        out.touch(item)
+        return
     if old.kind == "group":
         out.writer.of_same_group(item, become.options)  # "change the side to rice"
     for option in become.options:

@@ -191,6 +191,25 @@ class ItemWriter:
         there = [self._gives_way(item, one.entity.words, for_) for one in options]
         return all(there)
 
+    def share(self, item: Item, old: str, option: Option, count: int | None) -> bool:
+        """Let so many of a counted choice, or all, be another: "swap two of the glazed for jelly"."""
+        both = (old, option.entity.words)
+        called = [
+            [one for one in item.changes if self._matcher.is_called(item, one, words)]
+            for words in both
+        ]
+        had, there = [[_number_of(one) for one in several] for several in called]
+        tallied = option.entity.tallied & self._matcher.mask(item)
+        if not tallied or option.count > 1 or len(had) != 1 or not 1 < had[0] >= (count or 1):
+            return False
+        moved = count or had[0]
+        choices = [self._kitchen.choice(item.name, one) for one in (called[0][0], option.words)]
+        item.changes = [one for one in item.changes if one not in (*called[0], *called[1])]
+        left = (had[0] - moved, sum(there) + moved)
+        item.changes += [f"{n} {one}" for n, one in zip(left, choices, strict=True) if n]
+        item.yielding = len(item.changes)
+        return True
+
     def _gives_way(self, item: Item, words: str, for_: Sequence[str]) -> bool:
         gone = [
             at
@@ -286,6 +305,12 @@ class ItemWriter:
         """
         if part.size != self._kitchen.size_in_combo(part.name) and part.size and not fresh.size:
             fresh.size = self._kitchen.size(fresh.name, part.size)
+
+
+def _number_of(change: str) -> int:
+    """Return how many of a choice a change asks for."""
+    first = change.split()[0]
+    return int(first) if first.isdigit() else 0 if first == "no" else 1
 
 
 def _half_of(change: str) -> str:
