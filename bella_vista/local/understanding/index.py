@@ -717,6 +717,7 @@ class Index:
 
 
 def _held(menu: Menu, dish: Dish) -> int:
+    """Return how many choices a dish holds that is called by their number; 0 for others."""
     called = [number_at(tokenize(name), 0) for name in (dish.name, *dish.aliases)]
     most = {group.most for group in menu.groups(dish) if group.counted}
     return next((number[0] for number in called if number is not None and number[0] in most), 0)

@@ -188,7 +188,10 @@ class _Assembly:
         self._go_on_with(act)
 
     def _size_of_part(self, act: Act) -> None:
-        """Give a size to the last part of a combo, or keep it for the next."""
+        """Give a size to the last part of a combo, or keep it for the next.
+
+        "Nuggets, the four piece, with apple slices", "wings large, and slaw" have the size before the pause.
+        """
         now, size = self._now, act.edge.entity
         last = now.parts[-1] if now.parts else None
         # "Nuggets, the four piece, with apple slices", "the fries large and a cola".
