@@ -14,7 +14,7 @@ from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.tokens import number_at, tokenize
 from state.allergens import held_by
 from state.errors import OrderError
-from state.language.en.allergens import FREE, GENERAL
+from state.language.en.allergens import FREE, GENERAL, SUBSTANCES
 from state.menu import Combo, Dish, Menu
 from state.menu.english import DISH_WORDS, EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
 from state.menu.families import families_in_general, families_named, held_in
@@ -51,6 +51,7 @@ class Entity:
         groups: The groups of which one choice is made and it is one, a bit for each.
         kinds: All groups that it is a choice of, a bit for each.
         loose: The dishes of which it may be chosen beside others of its kind.
+        general: Whether it is food in general, such as "dairy", which is only left off.
     """
 
     kind: Kind
@@ -65,6 +66,7 @@ class Entity:
     kinds: int = 0
     loose: int = 0
     number: int = 0
+    general: bool = False
 
     def means_like(self, other: "Entity") -> bool:
         """Whether another name means the same dishes, or the same choice of the same dishes."""
@@ -662,12 +664,12 @@ class Index:
                 if way[: len(name) + 1] == (*name, FREE):
                     own |= one.mask
             mask = own
-            for dish in self._menu.dishes:
+            for dish in self._menu.dishes if words in SUBSTANCES else ():
                 if not families.isdisjoint(families_named(held_by(self._menu, dish))):
                     mask |= self._bits[dish.name]  # it cannot be left off, and the guest is told
             if mask:
                 entity = self._entity("option", words)
-                entity.mask, entity.own = mask, own
+                entity.mask, entity.own, entity.general = mask, own, True
                 self._name(name, entity, 0.8, whole=False)
 
     def _variants(self) -> None:

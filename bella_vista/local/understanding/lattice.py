@@ -24,6 +24,9 @@ from state.menu.words import stem
 
 _LONGEST_GAP = 3
 _NONE: Mapping[str, Entity] = {}
+_MOST_DENIED = 4
+"""How many words before a food in general a "no" may stand: "no nuts or dairy"."""
+
 _FILLING = 0.3
 """How much likelier "all" fills a box than that it means all things that were named."""
 _ITS_OWN = 0.7
@@ -66,6 +69,7 @@ def lattice(
     _counted_by_group(edges, tokens)
     _in_portions(edges, tokens)
     _all_of_a_kind(edges, index)
+    _general_left_off(edges)
     _named_like_its_group(edges)
     add_parted_notes(edges, tokens)
     add_asides(edges, tokens)
@@ -188,6 +192,18 @@ def _counted_by_group(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
                     for one in edges_at(edges, measure.end + of)
                 ):
                     here.append(replace(number, end=measure.end + of))
+
+
+def _general_left_off(edges: list[list[Edge]]) -> None:
+    """Keep food in general only where it is left off: "no dairy", and not "somebody is lactose intolerant"."""
+    for first, here in enumerate(edges):
+        denied = any(
+            one.does == "no"
+            for before in edges[max(0, first - _MOST_DENIED) : first]
+            for one in before
+        )
+        if not denied:
+            here[:] = [one for one in here if not one.entity.general]
 
 
 def _all_of_a_kind(edges: list[list[Edge]], index: Index) -> None:

@@ -467,7 +467,8 @@ class _Hearing:
             at += 1
         sure = list(dict.fromkeys(names[0] for names in dishes if len(names) == 1))
         known = [*sure, *(item.name for item in self._known)]
-        if any(self._house.kitchen.has(name, what) for name in known):
+        has = [self._house.kitchen.has(name, what) for name in known]
+        if any(has) and all(has[: len(sure)]):  # one of several dishes may be the one without it
             no = replace(words.tokens[found.first], word="no", stem="no", raw="no")
             kept = (*words.tokens[: found.first], no, *words.tokens[first:last])
             return Words(words.line, (*kept, *words.tokens[found.last :]))

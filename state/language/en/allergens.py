@@ -127,10 +127,13 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 NO_ALLERGENS: frozenset[str] = frozenset({"pork", "beef"})
 """The families that no law counts as allergens: one of their foods is asked for by its own name."""
 
-GENERAL: tuple[str, ...] = listed("""
-    dairy, dairy products, milk products, lactose, gluten, nuts, tree nuts, peanuts, seafood,
-    shellfish, pork, beef
-    """)
+SUBSTANCES: tuple[str, ...] = listed("dairy, dairy products, milk products, lactose, gluten")
+"""General words by which nothing is ordered."""
+
+GENERAL: tuple[str, ...] = (
+    *SUBSTANCES,
+    *listed("nuts, tree nuts, peanuts, seafood, shellfish, pork, beef"),
+)
 """Words for all foods of a family, which name none of them: "without dairy" leaves the mozzarella off."""
 
 NO_FAMILY: tuple[str, ...] = listed("""
