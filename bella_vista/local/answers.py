@@ -15,7 +15,7 @@ from bella_vista.local.english.sentences import (
 )
 from bella_vista.local.english.talking import pattern, table, words_of
 from bella_vista.local.understanding.meaning import Asked, minor
-from bella_vista.local.understanding.questions import lists
+from bella_vista.local.understanding.statements.questions import lists
 from state.allergens import allergens_met, dishes_with, held_by, is_mentioned
 from state.contact import postcode_in
 from state.errors import OrderError

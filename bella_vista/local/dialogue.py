@@ -27,9 +27,9 @@ from bella_vista.local.understanding.meaning import (
     Question,
     Understanding,
 )
-from bella_vista.local.understanding.tokens import Words as Said
-from bella_vista.local.understanding.tokens import number_at
 from bella_vista.local.understanding.understander import Understander
+from bella_vista.local.understanding.words.tokens import Words as Said
+from bella_vista.local.understanding.words.tokens import number_at
 from state.contact import postcode_in
 from state.menu import Menu
 from state.privacy.redaction import CARD

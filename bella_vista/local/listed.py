@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from bella_vista.local.english.numbers import ORDINALS
 from bella_vista.local.english.talking import pattern
-from bella_vista.local.understanding.tokens import Words
+from bella_vista.local.understanding.words.tokens import Words
 
 
 def told(text: str, names: Iterable[str]) -> Sequence[str]:

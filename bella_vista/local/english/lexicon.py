@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bella_vista.local.english.numbers import ORDINALS
-from bella_vista.local.understanding.phrases import phrases
+from bella_vista.local.understanding.words.phrases import phrases
 
 AND, BUT, ARTICLE, PRONOUN, FILLER = "and", "but", "a", "it", "filler"
 TO, SHOULD, SORRY, ORDINAL = "to", "should", "correct", "ordinal"

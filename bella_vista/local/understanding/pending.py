@@ -5,15 +5,15 @@ from dataclasses import replace
 
 from bella_vista.local.english import numbers
 from bella_vista.local.english.talking import pattern, words_of
-from bella_vista.local.understanding.deciding import Decided
-from bella_vista.local.understanding.heard import Heard
+from bella_vista.local.understanding.deciding.deciding import Decided
 from bella_vista.local.understanding.items import Item, Split
-from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, Question
-from bella_vista.local.understanding.names import Names
-from bella_vista.local.understanding.outcome import Which
-from bella_vista.local.understanding.said import Said
-from bella_vista.local.understanding.tokens import Words
+from bella_vista.local.understanding.menu.kitchen import Kitchen
+from bella_vista.local.understanding.menu.names import Names
+from bella_vista.local.understanding.order.outcome import Which
+from bella_vista.local.understanding.readings.said import Said
+from bella_vista.local.understanding.statements.heard import Heard
+from bella_vista.local.understanding.words.tokens import Words
 from state.menu.english import EMPTY
 from state.menu.words import stems
 

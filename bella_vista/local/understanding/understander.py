@@ -11,13 +11,8 @@ from typing import Any
 from bella_vista.local.english import ask, lexicon, vocabulary
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.english.talking import patterns as patterns_of
-from bella_vista.local.understanding.clauses import clauses
-from bella_vista.local.understanding.combining import combined
-from bella_vista.local.understanding.corrections import changed_line, in_another_line
-from bella_vista.local.understanding.deciding import Decided, Deciding
-from bella_vista.local.understanding.explain import explained
-from bella_vista.local.understanding.heard import Heard, asks_before
-from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.deciding.deciding import Decided, Deciding
+from bella_vista.local.understanding.deciding.explain import explained
 from bella_vista.local.understanding.meaning import (
     NO_ORDER,
     Asked,
@@ -27,18 +22,23 @@ from bella_vista.local.understanding.meaning import (
     Question,
     Understanding,
 )
-from bella_vista.local.understanding.names import Meaning, Names
-from bella_vista.local.understanding.parts import on_order
+from bella_vista.local.understanding.menu.kitchen import Kitchen
+from bella_vista.local.understanding.menu.names import Meaning, Names
+from bella_vista.local.understanding.messages.clauses import clauses
+from bella_vista.local.understanding.messages.persons import shares, without_names
+from bella_vista.local.understanding.messages.pieces import NAME, STOP, WORD, cut
+from bella_vista.local.understanding.messages.rewording import reworded
+from bella_vista.local.understanding.messages.telling import in_turn
+from bella_vista.local.understanding.order.combining import combined
+from bella_vista.local.understanding.order.corrections import changed_line, in_another_line
+from bella_vista.local.understanding.order.parts import on_order
 from bella_vista.local.understanding.pending import Pending
-from bella_vista.local.understanding.persons import shares, without_names
-from bella_vista.local.understanding.phrases import small_words
-from bella_vista.local.understanding.pieces import NAME, STOP, WORD, cut
-from bella_vista.local.understanding.questions import Questions
-from bella_vista.local.understanding.rewording import reworded
-from bella_vista.local.understanding.statements import SETTLING, Statements
-from bella_vista.local.understanding.talk import Talk, comment, kept, remark
-from bella_vista.local.understanding.telling import in_turn
-from bella_vista.local.understanding.tokens import Token, Words, number_at
+from bella_vista.local.understanding.statements.heard import Heard, asks_before
+from bella_vista.local.understanding.statements.questions import Questions
+from bella_vista.local.understanding.statements.statements import SETTLING, Statements
+from bella_vista.local.understanding.statements.talk import Talk, comment, kept, remark
+from bella_vista.local.understanding.words.phrases import small_words
+from bella_vista.local.understanding.words.tokens import Token, Words, number_at
 from state.contact import with_written_postcode
 from state.menu import Menu
 from state.menu.families import families_of

@@ -6,17 +6,17 @@ from itertools import product
 
 import pytest
 
-from bella_vista.local.understanding.deciding import Deciding
-from bella_vista.local.understanding.grammar import rules
-from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.phrases import phrases
-from bella_vista.local.understanding.tokens import Words
+from bella_vista.local.understanding.deciding.deciding import Deciding
+from bella_vista.local.understanding.grammar.grammar import rules
+from bella_vista.local.understanding.menu.kitchen import Kitchen
 from bella_vista.local.understanding.understander import (
     LineSeen,
     OrderSeen,
     Understander,
     as_json,
 )
+from bella_vista.local.understanding.words.phrases import phrases
+from bella_vista.local.understanding.words.tokens import Words
 from state.menu import Menu
 from tests.bella_vista.local.scoring import menu_of
 

@@ -9,7 +9,7 @@ import pytest
 import bella_vista.local
 from bella_vista.local.english.required_words import DIGIT, required_words
 from bella_vista.local.english.talking import pattern, patterns, table, words_of
-from bella_vista.local.understanding.tokens import Words
+from bella_vista.local.understanding.words.tokens import Words
 
 READERS = {"pattern": pattern, "patterns": patterns, "words_of": words_of, "table": table}
 CODE = "\n".join(

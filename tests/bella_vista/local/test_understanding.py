@@ -18,7 +18,7 @@ from bella_vista.local.understanding.meaning import (
     Question,
     Understanding,
 )
-from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.menu.names import Names
 from bella_vista.local.understanding.understander import Understander, as_json
 from state.menu import Menu, load_menu, read_menu
 from tests.counted_calls import counted_calls

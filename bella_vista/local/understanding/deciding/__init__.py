@@ -1,0 +1,1 @@
+"""Accounts for what was said, and decides between readings."""

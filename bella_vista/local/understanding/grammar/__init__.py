@@ -1,0 +1,1 @@
+"""The grammar of an order, and the search for its readings."""

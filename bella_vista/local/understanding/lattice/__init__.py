@@ -1,0 +1,1 @@
+"""All meanings of the words of a message."""

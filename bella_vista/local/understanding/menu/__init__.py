@@ -1,0 +1,1 @@
+"""The names of a menu, as guests say them."""

@@ -1,0 +1,1 @@
+"""A reading carried out on a copy of the order."""

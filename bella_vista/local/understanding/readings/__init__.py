@@ -1,0 +1,1 @@
+"""Readings: the items that a search found in a message."""

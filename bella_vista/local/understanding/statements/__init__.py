@@ -1,0 +1,1 @@
+"""Statements and questions beside the order: names, contacts, handover, payment, times, talk."""

@@ -1,0 +1,1 @@
+"""The words of a message, and the phrases of a language."""
