@@ -58,7 +58,8 @@ def _numbers(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> No
         if any(edge.does == "dish" and edge.whole and edge.end > end for edge in here):
             cost += _NUMBER_IN_NAME  # the "20 wings" of the menu
         several = number_at(tokens[: end - 1], first)
-        if several == (number[0] // 12, number[1] - 1) and _is_box(edges, end - 1):
+        dozens = several is not None and several == (number[0] // 12, number[1] - 1)
+        if several is not None and dozens and _is_box(edges, end - 1):
             here.append(Edge("number", end - 1, cost, value=several[0], words=words))
             cost += _NUMBER_IN_NAME  # "two dozen", where the menu has a dozen
         here.append(Edge("number", end, cost, value=number[0], words=words, some=some))
