@@ -3,7 +3,8 @@
 The lines stand in ``lines/*.yaml``. Each is ``say`` with any of: ``does`` (the commands, in a short
 notation; ``any`` where several readings are right), ``either`` (another right reading), ``answers``,
 ``asks`` (the code of a question; ``any`` where asking is right too), ``note`` (of one of the commands),
-``intents``; and what it is said upon: ``order`` (lines), ``after`` (a line whose question is still open) and ``expects``.
+``intents``; and what it is said upon: ``order`` (lines), ``after`` (a line whose question is still open),
+``topic`` (a dish that was asked about) and ``expects``.
 """
 
 import re
@@ -22,7 +23,7 @@ from state.menu import Menu, load_menu
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-KEYS = frozenset("say after order expects does either asks answers intents note unheard".split())
+KEYS = frozenset("say after topic order expects does either asks answers intents note unheard".split())
 AFTERNOON = datetime(2026, 11, 20, 15, 0)  # noqa: DTZ001 - set into each house's own zone
 
 
@@ -99,6 +100,7 @@ def understood(name: str, line: Any) -> Understanding:
         order=order(line.get("order", [])),
         expects=line.get("expects"),
         now=now,
+        topic=line.get("topic"),
     )
 
 

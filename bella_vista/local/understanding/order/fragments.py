@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bella_vista.local.english import lexicon
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.grammar.grammar import AND, BUT, COMMA, ON, OR, STOP
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.meaning import Question
@@ -26,7 +28,7 @@ def pointed(out: Outcome, said: Said) -> None:
     last = out.items[-1] if out.items else None
     source = last.source if last is not None else None
     counts = said.ref == "them" and said.count and not (said.described or out.items)
-    of_topic = (said.ref == "it" and said.size) or counts
+    of_topic = (said.ref == "it" and said.size) or counts or _takes(out, said)
     topic = out.asked_about() if of_topic and not out.waiting else None
     new = [item for item in out.items if item not in out.excepted]
     made = (
@@ -208,6 +210,18 @@ def _same_share(out: Outcome, said: Said) -> bool:
     if not whole.quantity:
         out.items.remove(whole)
     return True
+
+
+def _takes(out: Outcome, said: Said) -> bool:
+    """Whether what is pointed at is wanted as it is: "ok add those", "I'll have that"."""
+    if said.ref not in ("it", "them") or said.described or out.items:
+        return False
+    before = out.told(range(said.pointed)).split()
+    behind = out.told(range(said.pointed + 1, out.length)).split()
+    wanted = said.verb == "add" or not words_of("takes").isdisjoint(before)
+    return wanted and all(
+        lexicon.PHRASES.get(word) in (lexicon.FILLER, lexicon.AND) for word in behind
+    )
 
 
 def fragment(out: Outcome, said: Said) -> None:

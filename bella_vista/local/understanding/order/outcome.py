@@ -108,6 +108,8 @@ class Outcome:
         """Choices that were put on something just now: "the cheese on the beef one"."""
         self.removed: Item | None = None
         """The thing that was taken off last."""
+        self.fewer: Item | None = None
+        """The line of which there are fewer now: "only one coke, the other one should be a water"."""
         self.situation = situation
         """The situation in which the line is said."""
         self.which = situation.which
@@ -461,6 +463,8 @@ class Outcome:
             if stems(size)[:1] == (str(count),) or pieces == (size, 1):  # "half a dozen"
                 item.size = size
                 return
+        if item.line is not None and count < (item.quantity or 1):
+            self.fewer = item
         item.quantity = count
 
     def counts_kind(self, item: Item, said: Said) -> bool:
