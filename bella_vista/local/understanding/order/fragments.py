@@ -15,6 +15,7 @@ from bella_vista.local.understanding.order.shares import _this_one, of_pieces, t
 from bella_vista.local.understanding.order.targets import counted_off, several, sized, targets
 from bella_vista.local.understanding.order.waiting import fill, left, meant_of_waiting
 from bella_vista.local.understanding.readings.said import Said
+from state.language.en.allergens import WITHOUT
 
 _FEW = 8
 """Of so many dishes at most one may be meant by how it is to be made."""
@@ -219,6 +220,7 @@ def _takes(out: Outcome, said: Said) -> bool:
     before = out.told(range(said.pointed)).split()
     behind = out.told(range(said.pointed + 1, out.length)).split()
     wanted = said.verb == "add" or not words_of("takes").isdisjoint(before)
+    wanted = wanted and WITHOUT.isdisjoint(before)  # "my daughter can not have them"
     return wanted and all(
         lexicon.PHRASES.get(word) in (lexicon.FILLER, lexicon.AND) for word in behind
     )
