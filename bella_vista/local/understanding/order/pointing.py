@@ -252,14 +252,15 @@ def _runs(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:
 
 
 def _ones_with(words: Lattice, first: int) -> Iterator[tuple[Edge, ...]]:
-    """Return "one" with what stands behind it: "the one on wheat", "the one with ham"."""
+    """Return "one" with what stands behind it: "the one on wheat", "no olives on the wrap with ham"."""
     for one in words.edges[first]:
-        if one.does != "one" or one.words not in ("one", "ones"):
+        put_on = one.does == "dish" and one.whole and _put_on(words, first)
+        if not put_on and (one.does != "one" or one.words not in ("one", "ones")):
             continue
         for joint in words.edges[one.end] if one.end < len(words.tokens) else ():
             if joint.does not in ("with", "on") or joint.end >= len(words.tokens):
                 continue
-            for named in words.edges[joint.end]:
+            for named in _at(words, joint.end + _points(words, joint.end)):
                 if named.does == "option" and named.whole:
                     yield one, named
 
@@ -323,7 +324,7 @@ def _meant(
         is_told = is_made or is_sized or some_part
         if not (is_told or _named_in_part(words, first, named[0], known, kitchen)):
             return None
-    if one is None and len(named) > 1 and named[-1].does != "dish":
+    if one is None and len(named) > 1 and "dish" not in (named[0].does, named[-1].does):
         return None
     fits = [(_fit(item, named, known, index, kitchen), item) for item in known]
     best = min((fit for fit, _ in fits if fit is not None), default=None)
