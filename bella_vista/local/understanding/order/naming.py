@@ -90,9 +90,10 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     if said.definite and said.parts and there and said.number is None and said.verb != "add":
         if change_parts(out, there[-1], said):  # "tots with the meal instead of the fries"
             return
+    corrects = said.exact and (out.removed is not None or said.correct)
     alone = len(there) == 1 and (there[0].quantity or 1) == 1
-    if said.exact and said.article and said.size and alone and not (said.options or out.items):
-        out.change(there[0], said)  # "and just a small beer", of a large one
+    if corrects and said.article and said.size and alone and not (said.options or out.items):
+        out.change(there[0], said)  # "take the fries off and just a small beer", of a large one
         return
     if said.recounts and len(there) == 1 and not said.described:
         out.change(there[0], said)
