@@ -122,7 +122,7 @@ async def test_a_change_that_takes_too_long_is_broken_off(
     async with SqlStore(address, owner="club", schema=1) as store:
         await begun(store)
     # A server keeps the limit by itself, from the next connection on; a file has to be told.
-    monkeypatch.setattr(dialects, "STATEMENT_S", 0.5)
+    monkeypatch.setattr(dialects, "STATEMENT_S", 2.0)
     async with SqlStore(address, owner="club", schema=1) as store:
         shared = going_on(await store.take("a"))
         with by_hand(address) as hand, monkeypatch.context() as short:
