@@ -266,6 +266,8 @@ export const de: Texts = {
       sulfites: "Sulfite",
       sulphites: "Sulfite",
       lupin: "Lupinen",
+      pork: "Schweinefleisch",
+      beef: "Rindfleisch",
     },
     days: {
       monday: "Mo",
