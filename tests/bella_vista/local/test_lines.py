@@ -23,7 +23,9 @@ from state.menu import Menu, load_menu
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-KEYS = frozenset("say after topic order expects does either asks answers intents note unheard".split())
+KEYS = frozenset(
+    "say after topic order expects does either asks answers intents note unheard".split()
+)
 AFTERNOON = datetime(2026, 11, 20, 15, 0)  # noqa: DTZ001 - set into each house's own zone
 
 
