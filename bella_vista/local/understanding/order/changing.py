@@ -51,6 +51,11 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
             out.give(item, become)  # "rice with both of them"
             out.settle(item)
         return
+    if said.ref == "it" and become.lines and become.count and not become.described:
+        for item in out.of_lines(become)[:1]:
+            out.count(item, become.count)  # "make it three of the chocolate": that line
+            out.touch(item)
+        return
     if become is not said and become.lines and not within:
         out.penalty += NOT_THERE  # nothing becomes what is there already
     if become is not said and said.parts:
