@@ -161,7 +161,7 @@ class Call(CallBase[S, C]):
                 met; otherwise the active agent says it.
         """
         if by is not None:
-            self.handoffs.hand_over_to(by)  # from then on what is spoken is kept for the next agent
+            self.handoffs.hand_over_to(by)  # then the next line queues the words for it
         self.replies.speak(words, about=about, version=version)
 
     def digest_changed(self) -> None:

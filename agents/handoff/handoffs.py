@@ -187,20 +187,20 @@ class Handoffs:
             )
         return trail[-1], trail[:-1]
 
-    def hand_over_to(self, target: str) -> bool:
-        """Begin to hand the user over without a model's request; returns whether it was begun.
+    def hand_over_to(self, target: str) -> None:
+        """Begin to hand the user over without a model request, if that is possible now.
 
-        The next agent says what has been spoken to the call meanwhile and requests nothing. A
-        handoff that is not stored is dropped, and the active agent says it.
+        From then on ``Call.speak`` queues its texts, and the next agent says them as its opening. If
+        the handoff cannot be stored, the active agent stays and says them.
         """
         call, active = self._call, self._call.active
         try:
             path = self._path_to(target)
         except Exception:  # a condition is the application's own
             logger.exception("handoff to %s not made: a condition failed", target)
-            return False
+            return
         if not path or call.closing is not None or not call.can_speak or not self._turns.is_quiet:
-            return False
+            return
         trail = active.trail
         more = {"trail": (*trail, *(one.source for one in path))[-MAX_TRAIL:]}
         handover = HandOver(source=active.name, target=target).model_copy(
@@ -210,7 +210,6 @@ class Handoffs:
         self._turns.withdraw()
         active.hands_over(pending)
         call.spawn(self._hand_over_along(path, pending))
-        return True
 
     def _path_to(self, target: str) -> tuple[Handoff[Any], ...]:
         """Return the fewest handoffs that lead to an agent now, without arguments; empty for none.

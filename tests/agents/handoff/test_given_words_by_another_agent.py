@@ -82,7 +82,7 @@ async def test_a_way_back_leads_past_the_agents_that_did_not_take_over_one_by_on
     assert handed_over(talk) == [("reception", "concierge"), ("concierge", "bar")]
 
 
-@pytest.mark.parametrize("target", ["reception", "nobody", "concierge"])
+@pytest.mark.parametrize("target", ["reception", "no_agent", "concierge"])
 async def test_without_a_handoff_that_leads_there_the_active_agent_says_them(target: str) -> None:
     async with Conversation(hotel(), ScriptedLLM([says("Good evening.")])) as talk:
         talk.call.speak("It rains.", by=target)
@@ -109,7 +109,7 @@ async def test_a_condition_that_fails_is_logged_and_the_active_agent_says_them(
     assert "handoff to concierge not made: a condition failed" in caplog.messages
 
 
-async def test_while_an_agent_is_replying_nobody_takes_over() -> None:
+async def test_while_an_agent_is_replying_no_other_takes_over() -> None:
     asked = asyncio.Event()
     model = ScriptedLLM([says("Good evening."), says("It rains.", until=asked)])
 
@@ -223,7 +223,7 @@ async def test_a_call_that_ends_meanwhile_stays_ended() -> None:
     assert spoken(talk) == [("reception", "Good evening.", None)]
 
 
-async def test_a_state_that_another_process_has_taken_over_hands_nobody_over() -> None:
+async def test_a_state_that_another_process_has_taken_over_hands_no_one_over() -> None:
     journal = Lost()
     async with Conversation(hotel(journal=journal), ScriptedLLM([says("Good evening.")])) as talk:
         journal.lost = True

@@ -271,7 +271,7 @@ class Guests:
         tokens, left = words.tokens, [*words.tokens]
         for found in words.find_all(pattern("somebody gets")):
             at = found.first - 1
-            # "The one with ranch gets onion rings" names nobody.
+            # "The one with ranch gets onion rings" names no one.
             alone = at < 1 or tokens[at - 1].word not in _BEFORE_THINGS
             strange = at >= 0 and tokens[at].word not in known and self._is_strange(words, at)
             if alone and strange:
