@@ -8,7 +8,8 @@ from typing import Any
 
 from bella_vista.local.english.talking import blocks, phrases_of, words_of
 from bella_vista.local.understanding.meaning import Question
-from state.menu.families import families_of
+from state.menu.families import families_in_general, families_of
+from state.menu.words import stems
 
 _FACT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _MOST, _MOST_WORDS = 6, 16
@@ -57,6 +58,8 @@ def ask(question: Question) -> str:
 
     >>> ask(Question("choice_missing", {"name": "Latte", "group": "size", "possible": ["small", "large"]}))
     'Which size would you like for the Latte: small or large?'
+    >>> ask(Question("not_on_menu", {"words": "nuts", "near": []}))
+    'I found no nuts there that could be left off. Would you like something else instead?'
     """
     facts, code = dict(question.facts), question.code
     match code:
@@ -71,6 +74,9 @@ def ask(question: Question) -> str:
             facts["why"] = "one" if most == 1 else "most" if isinstance(most, int) else None
             if facts.get("words") in ("half", "a"):  # "half a lasagna"
                 facts["why"] = "half"
+        case "not_on_menu":
+            general = families_in_general(stems(str(facts.get("words"))))
+            facts["why"] = "food" if general else None
         case "not_found":
             facts["why"] = "combo" if facts.get("combo") else None
         case "over_limit" | "not_possible":
