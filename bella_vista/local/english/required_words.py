@@ -1,5 +1,6 @@
 """Finds the words that a text must contain for a pattern to match, so that most searches are not made."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
@@ -39,6 +40,40 @@ def required_words(regex: str) -> _Words | None:
     walk.over(parser.parse(regex))
     walk.end_word()
     return walk.required
+
+
+def with_digit(words: Iterable[str]) -> _Words:
+    """Return the words of a text to compare with what patterns require: ``DIGIT`` where one has a digit."""
+    spoken = frozenset(words)
+    return spoken | {DIGIT} if any(map(str.isdigit, "".join(spoken))) else spoken
+
+
+def may_match(pattern: re.Pattern[str], spoken: _Words) -> bool:
+    """Whether a text of some words, as ``with_digit`` returns them, may have what a pattern requires."""
+    required = required_words(pattern.pattern)
+    return required is None or not required.isdisjoint(spoken)
+
+
+class RequiredWords:
+    """What several patterns require, to find at once those that a text may have.
+
+    Args:
+        patterns: Patterns as ``required_words`` takes them.
+    """
+
+    def __init__(self, patterns: Sequence[re.Pattern[str]]) -> None:
+        self._always: set[int] = set()
+        self._by_word: dict[str, list[int]] = {}
+        for at, one in enumerate(patterns):
+            required = required_words(one.pattern)
+            if required is None:
+                self._always.add(at)
+            for word in required or ():
+                self._by_word.setdefault(word, []).append(at)
+
+    def possible(self, spoken: frozenset[str]) -> set[int]:
+        """Return the places of the patterns that a text of some words may have."""
+        return self._always.union(*(self._by_word.get(word, ()) for word in spoken))
 
 
 class _Walk:

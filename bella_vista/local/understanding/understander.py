@@ -113,9 +113,9 @@ class Understander:
         words = self._house.names.spelt(Words.read(written))
         if not words.tokens or _JSON_KEY.search(text):  # copied data is nothing that a guest says
             return Understanding(text)
-        if expects not in ("rating", "comment") and pattern("a score").fullmatch(words.said):
+        if expects not in ("rating", "comment") and words.whole(pattern("a score")):
             return Understanding(text)
-        if expects == "comment" and pattern("rates anew").fullmatch(words.said):
+        if expects == "comment" and words.whole(pattern("rates anew")):
             expects = "rating"
         if expects == "comment" and (said := comment(words)):
             return Understanding(text, tuple(kept(said, words)))
@@ -220,7 +220,7 @@ class Understander:
 
     def _another_line(self, words: Words, order: OrderSeen) -> Sequence[Draft] | None:
         """Take "no, I meant the second one" for the line in which the last change belongs."""
-        changed, found = changed_line(order), pattern("means another line").fullmatch(words.said)
+        changed, found = changed_line(order), words.whole(pattern("means another line"))
         if changed is None or found is None:
             return None
         old, new = changed
@@ -436,11 +436,13 @@ class _Hearing:
         """Leave out the "one" of a size in a change: "make the latte a large one and use oat milk"."""
         tokens = words.tokens
         for at in range(_LEAST_BEFORE_ONE, len(tokens)):
+            if tokens[at].word != "one" or tokens[at - 2].word not in ("a", "an"):
+                continue
             begins = max(0, at - _MOST_BEFORE_ONE)
             makes = any(token.word == "make" for token in tokens[begins : at - 2])
             named = self._house.names.longest(tokens, at - 1)
             sized = named is not None and named[0] == 1 and named[1].sizes and not named[1].dishes
-            if tokens[at].word == "one" and makes and sized and tokens[at - 2].word in ("a", "an"):
+            if makes and sized:
                 return Words(words.line, tokens[:at] + tokens[at + 1 :])
         return words
 
@@ -616,7 +618,7 @@ class _Hearing:
         """Read the question before about another dish: "is the risotto ok, and what about the stew?"."""
         if not self._answers or self._answers[-1].kind not in _CONDITIONS:
             return None
-        if pattern("and that").fullmatch(words.said) is None or "about" not in words.said.split():
+        if words.whole(pattern("and that")) is None or "about" not in words.said.split():
             return None
         named = [piece.dishes for piece in cut(words, self._house.names) if piece.dishes]
         alike = len(named) == 1 and len(named[0]) == 1

@@ -37,8 +37,7 @@ IDLE = frozenset(("filler", "aside"))
 """The classes of words that say nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(NamedTuple):
     """One step of a reading.
 
     Args:

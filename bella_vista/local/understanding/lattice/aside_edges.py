@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bella_vista.local.english import vocabulary
+from bella_vista.local.english.required_words import may_match, with_digit
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.grammar.edges import Edge
 from bella_vista.local.understanding.words.tokens import Token
@@ -42,10 +43,13 @@ def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last:
                 weight[inside - first] = max(weight[inside - first], told)
     opens = [at for at in range(first, last) if any(edge.does == "because" for edge in edges[at])]
     ends = [last]
+    wishes = may_match(
+        pattern("begins a wish"), with_digit(token.word for token in tokens[first:last])
+    )
     for at in range(first + 1, last):
-        wish = " ".join(token.word for token in tokens[at : at + 3])
+        wish = " ".join(token.word for token in tokens[at : at + 3]) if wishes else ""
         joint = tokens[at].word in ("and", "but") or tokens[at].word in words_of("sums up")
-        if joint or pattern("begins a wish").match(wish):
+        if joint or (wishes and pattern("begins a wish").match(wish)):
             ends.append(at)
     reasons = [
         end
@@ -141,6 +145,8 @@ _TELLING = {
 def add_persons(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
     """Find people by what they want: "Joan takes the soup", "Pat and I each have a small salad"."""
     said = tuple(token.word for token in tokens)
+    if not may_match(pattern("somebody wants"), with_digit(said)):
+        return
     for at in range(1, len(said)):
         wants = pattern("somebody wants").match(" ".join(said[at : at + _LONGEST_WISH]))
         if wants is None:

@@ -202,6 +202,9 @@ class Names:
 
     def longest(self, tokens: Sequence[Token], at: int) -> tuple[int, Meaning] | None:
         """Return the longest name that begins at a token, and of how many tokens it is."""
+        first = tokens[at] if at < len(tokens) else None
+        if first is None or self._beginnings.isdisjoint((first.stem, first.word, first.stem[:-1])):
+            return None
         following = tokens[at : at + _LONGEST]
         words = " ".join([token.word for token in following])
         if words not in self._looked_up:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
+from bella_vista.local.english.required_words import RequiredWords
 from bella_vista.local.english.talking import expanded_pattern, lines_of, pattern, words_of
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.menu.names import Names
@@ -33,7 +34,11 @@ def reworded(
     told = waiting or known[: len(known) == 1]
     of_one = len({item.names for item in told}) == 1
     pieces = sum(item.quantity or 1 for item in told) if of_one else 0
-    for rule, usual in _rules():
+    rules, required = _rules()
+    possible = required.possible(words.spoken)
+    for at, (rule, usual) in enumerate(rules):
+        if at not in possible:
+            continue
         for found in reversed([*words.find_all(rule)]):
             if (
                 _is_size(words, found, names, sizes)
@@ -49,6 +54,7 @@ def reworded(
                 inside = tuple(_filled(words, found, usual))
                 tokens = words.tokens
                 words = Words(words.line, tokens[: found.first] + inside + tokens[found.last :])
+                possible = required.possible(words.spoken)
     return _same_choices(_same_nouns(_turned(words, names), names), names, known)
 
 
@@ -140,9 +146,10 @@ def _last_choice(
 
 
 @cache
-def _rules() -> Sequence[tuple[re.Pattern[str], Sequence[str]]]:
-    rules = (line.rpartition(" => ") for line in lines_of("reworded"))
-    return [(expanded_pattern(said), usual.split()) for said, _, usual in rules]
+def _rules() -> tuple[Sequence[tuple[re.Pattern[str], Sequence[str]]], RequiredWords]:
+    lines = (line.rpartition(" => ") for line in lines_of("reworded"))
+    rules = [(expanded_pattern(said), usual.split()) for said, _, usual in lines]
+    return rules, RequiredWords([rule for rule, _ in rules])
 
 
 def _is_size(words: Words, found: Found, names: Names, sizes: frozenset[str]) -> bool:

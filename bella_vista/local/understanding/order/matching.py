@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.menu.index import Index
@@ -34,12 +36,14 @@ class Matcher:
     def __init__(self, index: Index, kitchen: Kitchen) -> None:
         self._index = index
         self._kitchen = kitchen
+        self._masks: dict[tuple[str, ...], int] = {}
 
     def mask(self, item: Item) -> int:
         """Return the bits of the dishes a thing may be."""
-        mask = 0
-        for name in item.names:
-            mask |= self._index.bit(name)
+        mask = self._masks.get(item.names)
+        if mask is None:
+            mask = reduce(or_, map(self._index.bit, item.names), 0)
+            self._masks[item.names] = mask
         return mask
 
     def named(self, mask: int, things: Iterable[Item]) -> list[Item]:

@@ -144,8 +144,10 @@ class Outcome:
     @property
     def last(self) -> Item | None:
         """The thing that "it" means."""
-        stays = [item for item in self.things if not self.matcher.mask(item) & self.leaving]
-        things = stays or self.things
+        things = self.things
+        if self.leaving:
+            stays = [item for item in things if not self.matcher.mask(item) & self.leaving]
+            things = stays or things
         if self.spoken is not None and self.spoken in things:
             return self.spoken
         just = None if self.items else self.changed_just_before(counted=True)

@@ -32,8 +32,8 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
     for one, another in pairwise([*said]):
         if one.verb == "remove" and another.correct and another.only_names(one.mask):
             said.remove(another)  # "I changed my mind about the soup, no soup"
-        part = one in said and one.head is not None and one.head.kind == "head"
-        begins = part and one.only_names(another.mask)
+        heading = one.head is not None and one.head.kind == "head"
+        begins = heading and one in said and one.only_names(another.mask)
         if begins and not one.mask & ~another.mask and another.joint in (NOTHING, THE):
             another.mask = one.mask  # "can I build a bowl", of the build your own bowl
             said.remove(one)
@@ -57,9 +57,9 @@ def regroup(said: list[Said], reading: Reading) -> list[Said]:
     for at, (one, another) in reversed([*enumerate(pairwise(said))]):
         swaps = another.verb == "swap" or (said[at + 2 :] and said[at + 2].verb == "instead-of")
         about = another.become or another
-        wished = replace(one, verb="").only_names(about.mask)
-        if wished and one.verb in ("", "add") and swaps and another.joint != AND:
-            said.remove(one)  # "he wants fries. Fries instead of the salad"
+        if swaps and one.verb in ("", "add") and another.joint != AND:
+            if replace(one, verb="").only_names(about.mask):
+                said.remove(one)  # "he wants fries. Fries instead of the salad"
     for one, another in reversed([*pairwise(said)]):
         if another.recounts and another.joint == AND and one.counts and not one.described:
             one.recounts = True  # "five naans and four teas in total"

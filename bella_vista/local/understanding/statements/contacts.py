@@ -73,7 +73,7 @@ class Contacts:
         return _without_mention(words)
 
     def _phone(self, words: Words, heard: Heard) -> Words:
-        if pattern("no phone").fullmatch(words.said) and not any(map(str.isdigit, words.said)):
+        if words.whole(pattern("no phone")) and not any(map(str.isdigit, words.said)):
             heard.wish(words, "set_customer", phone="")
             return words.part(0, 0)
         for written in _WRITTEN_PHONE.finditer(words.line):
@@ -199,7 +199,7 @@ class Contacts:
             if not named:
                 heard.meant("no allergies")
             return words.without(found.first, found.last)
-        if not order.allergies and pattern("has no allergies").fullmatch(words.said):
+        if not order.allergies and words.whole(pattern("has no allergies")):
             heard.meant("no allergies")
             return words.part(0, 0)
         found = words.find(pattern("another allergy")) if order.allergies else None

@@ -78,7 +78,7 @@ class Feedback:
 
     def note(self, words: Words, heard: Heard) -> Words:
         """Take out a word to the kitchen or to whoever brings the food."""
-        doorstep = pattern("doorstep").fullmatch(words.said)
+        doorstep = words.whole(pattern("doorstep"))
         if doorstep is not None:
             heard.wish(words, "add_note", title="At the door", content=words.typed())
             return words.part(0, 0)
@@ -92,7 +92,7 @@ class Feedback:
                 if end < len(words) and words.tokens[end].word != "and":
                     continue
                 part = words.part(at, end).trimmed(words_of("around"))
-                if (supplies := pattern("supplies").fullmatch(part.said)) is not None:
+                if (supplies := part.whole(pattern("supplies"))) is not None:
                     heard.wish(words, "add_note", title="For the kitchen", content=supplies["what"])
                     return words.without(at, end)
         written = words.find(pattern("write on it"))

@@ -435,11 +435,11 @@ class Guests:
             return None
         if single and (
             run.said in words_of("never names")
-            or pattern("yes").fullmatch(run.said)
-            or pattern("no").fullmatch(run.said)
-            or pattern("done").fullmatch(run.said)
-            or pattern("bye").fullmatch(run.said)
-            or pattern("greeting").fullmatch(run.said)
+            or run.whole(pattern("yes"))
+            or run.whole(pattern("no"))
+            or run.whole(pattern("done"))
+            or run.whole(pattern("bye"))
+            or run.whole(pattern("greeting"))
         ):
             return None
         self._call_it(words, heard, kept[0], kept[-1] + 1)

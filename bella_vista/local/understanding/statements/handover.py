@@ -85,7 +85,7 @@ class Handover:
         stops = [at for at, token in enumerate(words.tokens) if token.stop]
         for first, last in pairwise((-1, *stops, len(words))):
             run = words.part(first + 1, last)
-            if pattern("only an hour").fullmatch(run.said) is None:
+            if run.whole(pattern("only an hour")) is None:
                 continue
             told = self._clock.find(run, now, bare=True)
             if told is not None and told.at is not None and is_open(self._house, told.at):

@@ -72,7 +72,7 @@ class Offers:
 
     def choices(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Read which choices there are: "what sauces do you have", "which sides come with the plate"."""
-        ways = (way.fullmatch(words.said) for way in patterns("asks choices"))
+        ways = map(words.whole, patterns("asks choices"))
         found = next((way for way in ways if way is not None), None)
         if found is None:
             return None

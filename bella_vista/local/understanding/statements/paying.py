@@ -100,7 +100,7 @@ class Paying:
 
     def coupon(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
         """Take out the codes of the house, or ask about one that is none."""
-        if pattern("no coupon").fullmatch(words.said):
+        if words.whole(pattern("no coupon")):
             return words.part(0, 0)
         off = words.find(pattern("coupon off")) is not None
         codes = 0
@@ -148,7 +148,8 @@ class Paying:
 
     def code_in(self, words: Words) -> tuple[int, int, str] | None:
         """Find a code of the house, written, spelled or with its number said: "welcome ten"."""
-        if not self._codes:
+        all_said = "".join(_in_code(words, at) for at in range(len(words)))
+        if not any(fuzz.partial_ratio(code, all_said) > _PARTLY_NEAR for code in self._codes):
             return None
         shortest, longest = min(map(len, self._codes)) - 1, max(map(len, self._codes)) + 1
         for first in range(len(words.tokens)):
@@ -162,8 +163,7 @@ class Paying:
                     continue  # "W-E-L-C-O-M-E"
                 if token.stop:
                     break
-                number = numbers.UNITS.get(token.word)
-                joined += str(number) if number is not None else _letters(typed or token.word)
+                joined += _in_code(words, last)
                 code = self._code(joined) if len(joined) >= shortest else None
                 if code is not None and self._is_offered(words, first, last + 1, code):
                     return first, last + 1, code
@@ -395,10 +395,10 @@ class Paying:
 
     def _pay(self, words: Words, heard: Heard, expects: str | None) -> Words:
         bare = words.trimmed(words_of("around"))
-        if expects == "choice" and pattern("my phone").fullmatch(bare.said):
+        if expects == "choice" and bare.whole(pattern("my phone")):
             heard.wish(words, "choose_payment", method="card")
             return words.part(0, 0)
-        alone = pattern("pay alone").fullmatch(bare.said)
+        alone = bare.whole(pattern("pay alone"))
         found = words.find(pattern("pay")) if alone is None else None
         if alone is None and found is None:
             return words
@@ -482,6 +482,16 @@ def _chosen(text: str) -> list[str]:
     )
 
 
+def _in_code(words: Words, at: int) -> str:
+    """Return the letters and digits of a code that a word stands for."""
+    word = words.tokens[at].word
+    number = numbers.UNITS.get(word)
+    if number is not None:
+        return str(number)
+    return _letters(words.typed(at, at + 1).strip("-.") or word)
+
+
+@lru_cache(maxsize=8192)
 def _letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text).casefold()
 
@@ -498,7 +508,7 @@ def _may_begin_amount(word: str) -> bool:
 
 def _decimal(words: Words, index: int) -> tuple[Decimal | None, int]:
     word = words.tokens[index].word
-    if _WITH_DECIMALS.fullmatch(word):
+    if word[:1].isdigit() and _WITH_DECIMALS.fullmatch(word):
         return Decimal(word.replace(",", ".")), 1
     read = number_at(words.tokens, index)
     if read is None:
@@ -534,7 +544,7 @@ def _plain_number(value: Decimal) -> int | float:
 
 
 _WITH_DECIMALS = re.compile(r"\d+[.,]\d{1,2}")
-_VERY_NEAR = 94.0
+_VERY_NEAR, _PARTLY_NEAR = 94.0, 85.0
 _LONGEST_AMOUNT = 6
 """Words of an amount with its unit: "two dollars and fifty cents"."""
 _GIVE = re.compile(

@@ -76,12 +76,12 @@ class Questions:
         begins = bare.find(pattern("asks begins"))
         if (asked := self._has_allergen(bare)) is not None:
             return asked
-        if (keeps := pattern("keeps a diet").fullmatch(bare.said)) is not None:
+        if (keeps := bare.whole(pattern("keeps a diet"))) is not None:
             diet = self._diets.get(stem(keeps["diet"] or keeps["diet2"]))
             return Asked("diets", diet=diet) if diet is not None else None
         if (asked := self._offers.choices(bare, things)) is not None:
             return asked
-        if pattern("asks may have").fullmatch(bare.said) is not None:
+        if bare.whole(pattern("asks may have")) is not None:
             section = self._section_in(bare, cut(bare, self._names))
             return Asked("allergens", subject=section, aspect="without")
         if not marked and (begins is None or begins.first > 0):
@@ -129,11 +129,11 @@ class Questions:
         return self._offers.extreme(words, self._section_in(words, cut(words, self._names)))
 
     def _total(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        return Asked("total") if pattern("asks total").fullmatch(words.said) else None
+        return Asked("total") if words.whole(pattern("asks total")) else None
 
     def _among(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Read a question for what has an ingredient, or does not: "what pizzas don't have mushrooms"."""
-        found = pattern("asks among").fullmatch(words.said)
+        found = words.whole(pattern("asks among"))
         if found is None:
             return None
         what = found["what"] or found["what2"]
@@ -156,21 +156,21 @@ class Questions:
         return Asked("menu", subject=section, words=what, aspect=aspect)
 
     def _percent(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if pattern("asks percent").fullmatch(words.said) is None:
+        if words.whole(pattern("asks percent")) is None:
             return None
         numbers = (number_at(words.tokens, at) for at in range(len(words.tokens)))
         number = next((one[0] for one in numbers if one is not None), None)
         return Asked("total", words=str(number)) if number else None
 
     def _like(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        found = pattern("asks like").fullmatch(words.said)
+        found = words.whole(pattern("asks like"))
         if found is None:
             return None
         subject, _ = self._subjects.find(cut(words, self._names), things)
         return Asked("menu", subject=subject, words="like") if subject is not None else None
 
     def _spicy(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if pattern("asks spicy").fullmatch(words.said) is None:
+        if words.whole(pattern("asks spicy")) is None:
             return None
         subject, _ = self._subjects.find(cut(words, self._names), things)
         if subject is None and (fact := self._fact(words, things, least=1.0)) is not None:
@@ -180,7 +180,7 @@ class Questions:
         return Asked("contents", subject=subject, aspect="spicy") if subject is not None else None
 
     def _size(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if pattern("asks size").fullmatch(words.said) is None:
+        if words.whole(pattern("asks size")) is None:
             return None
         pieces = cut(words, self._names)
         of_a_section = self._section_only(pieces)  # "how big is a large pizza?" means no one pizza
@@ -188,9 +188,9 @@ class Questions:
         return Asked("contents", subject=subject, aspect="size")
 
     def _order(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if pattern("asks number").fullmatch(words.said) is not None:
+        if words.whole(pattern("asks number")) is not None:
             return Asked("order", aspect="number")
-        return Asked("order") if pattern("asks order").fullmatch(words.said) is not None else None
+        return Asked("order") if words.whole(pattern("asks order")) is not None else None
 
     def _price(self, words: Words, things: Sequence[Item]) -> Asked | None:
         found = words.find(pattern("asks price"))
@@ -198,7 +198,7 @@ class Questions:
             return None
         if "deliver" in words.said or "delivery" in words.said:
             return Asked("service", aspect="fee")
-        if len(things) > 1 and pattern("asks how much is that").fullmatch(words.said):
+        if len(things) > 1 and words.whole(pattern("asks how much is that")):
             return Asked("total")
         pieces = cut(words, self._names)
         subject, size = self._subjects.find(pieces, things)
@@ -219,7 +219,7 @@ class Questions:
         return Asked("price", subject=subject, size=size)
 
     def _hours(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if pattern("asks hours").fullmatch(words.said) is None:
+        if words.whole(pattern("asks hours")) is None:
             return None
         day = next(
             (token.word for token in words.tokens if token.word.rstrip("s") in words_of("days")),
@@ -233,7 +233,7 @@ class Questions:
         return Asked("hours", day=day.rstrip("s") if day else None)
 
     def _service(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if pattern("asks service").fullmatch(words.said) is None:
+        if words.whole(pattern("asks service")) is None:
             return None
         aspects = table("aspects of service").items()
         said = {token.word for token in words.tokens}
@@ -242,21 +242,21 @@ class Questions:
         return Asked("service", aspect=None if both else aspect)
 
     def _payment(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if pattern("asks payment").fullmatch(words.said) is None or "gift" in words.said:
+        if words.whole(pattern("asks payment")) is None or "gift" in words.said:
             return None
         way = words.find(pattern("asks way"))
         said = way.match["way"] if way is not None else None
         return Asked("payment", words=said if said is None or "pay" in said else said.rstrip("s"))
 
     def _house(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if pattern("asks address").fullmatch(words.said) is not None:
+        if words.whole(pattern("asks address")) is not None:
             fact = self._fact(words, things)
             return fact or Asked("facts", subject="address")
-        if pattern("asks phone").fullmatch(words.said) is not None:
+        if words.whole(pattern("asks phone")) is not None:
             return Asked("facts", subject="phone")
         named = pattern("asks for house").fullmatch(Words.read(words.typed()).said)
         of_ours = named is not None and {*stems(named["house"])} <= self._own_name
-        if of_ours or pattern("asks name of house").fullmatch(words.said) is not None:
+        if of_ours or words.whole(pattern("asks name of house")) is not None:
             return Asked("facts", subject="name")
         return None
 
@@ -316,7 +316,7 @@ class Questions:
 
     def _recommended(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Read a question for the house's favorites: the fact about them, if there is one."""
-        if pattern("asks recommended").fullmatch(words.said) is None:
+        if words.whole(pattern("asks recommended")) is None:
             return None
         fact = next((key for key, near in self._facts.items() if stem("recommend") in near), None)
         if fact is not None:
@@ -430,7 +430,7 @@ class Questions:
     def _contents(self, words: Words, things: Sequence[Item]) -> Asked | None:
         pieces = cut(words, self._names)
         subject, size = self._subjects.find(pieces, things)
-        told = pattern("asks contents").fullmatch(words.said) is not None
+        told = words.whole(pattern("asks contents")) is not None
         inside = words.find(pattern("asks inside")) is not None
         plain = (
             words.tokens[0].word in ("what", "who")
@@ -501,7 +501,7 @@ class Questions:
                 if groups
                 else self._subjects.choice(choice.words) or choice.words,
             )
-        if pattern("asks menu").fullmatch(words.said) is not None and unknown_words(pieces) is None:
+        if words.whole(pattern("asks menu")) is not None and unknown_words(pieces) is None:
             return Asked("menu")
         if have is not None and self._asks_having(words):
             unknown = unknown_words(pieces)
@@ -514,7 +514,7 @@ class Questions:
             if known is None and set(stems(unknown)) & _stems_of("of the house"):
                 return Asked("facts", words=unknown)
             return known or Asked("menu", words=unknown)
-        if pattern("asks menu").fullmatch(words.said) is not None:
+        if words.whole(pattern("asks menu")) is not None:
             return Asked("menu", words=unknown_words(pieces))
         return self._fact(words, things, least=1.0)
 
@@ -527,7 +527,7 @@ class Questions:
             return None  # "do a dozen knots", "well, do the lasagna"
         pieces = cut(words, self._names)
         named = next((piece.dishes for piece in pieces if len(piece.dishes) == 1), None)
-        if named is None and things and pattern("asks is with").fullmatch(words.said):
+        if named is None and things and words.whole(pattern("asks is with")):
             return Asked("contents", subject=things[-1].name)
         if named is None and words.find(pattern("asks inside")) is not None:
             choice = self._choice_in(words)

@@ -1,8 +1,10 @@
 """Small talk: greetings, thanks, yes and no, and the few words that end or stop everything."""
 
+from functools import cache
 from itertools import pairwise
 
 from bella_vista.local.english import lexicon, vocabulary
+from bella_vista.local.english.required_words import RequiredWords, may_match, with_digit
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.meaning import Draft
 from bella_vista.local.understanding.menu.names import Names
@@ -68,7 +70,8 @@ class Talk:
         self.answer = ""
         words = self._done_last(self._thanks_last(self._greeting(self._over(words))))
         said = bare(words)
-        meant = [intent for intent in _WHOLE if pattern(intent).fullmatch(said)] if said else []
+        possible = sorted(_required().possible(with_digit(said.split()))) if said else ()
+        meant = [_WHOLE[at] for at in possible if pattern(_WHOLE[at]).fullmatch(said)]
         if self._expects == "name too" and words.tokens and said in words_of("given names"):
             return words
         if not meant and (pattern("done").fullmatch(_begun(said)) or _ends_twice(said)):
@@ -124,17 +127,14 @@ class Talk:
             return (
                 bool(said & words_of("agreeing"))
                 and not said & words_of("disagreeing")
-                and (
-                    pattern("found right").fullmatch(words.said) is not None
-                    or remark(words, self._names)
-                )
+                and (words.whole(pattern("found right")) is not None or remark(words, self._names))
             )
         agreeing = words_of("agreeing") | words_of("around agreeing") | words_of("soft after")
         sure = words_of("surely agreeing")
         return self._expects in _OPEN and bool(said & sure) and said <= agreeing
 
     def _note(self, intent: str, words: Words) -> None:
-        asks_back = intent in ("asks robot", "robot") and pattern("a human").fullmatch(words.said)
+        asks_back = intent in ("asks robot", "robot") and words.whole(pattern("a human"))
         bot = pattern("a bot").search(words.said)
         self._heard.meant("a human" if asks_back and not bot else intent.removeprefix("asks "))
         reason = words.typed().strip(" .,!?")
@@ -161,7 +161,7 @@ class Talk:
             last -= 1
         for length in (4, 3, 2, 1):
             run = words.part(max(0, last - length), last)
-            if length < last and pattern("thanks").fullmatch(run.said):
+            if length < last and run.whole(pattern("thanks")):
                 self._heard.meant("thanks")
                 return words.part(0, last - length)
         return words
@@ -302,6 +302,8 @@ def _begun(said: str) -> str:
 def _ends_twice(said: str) -> bool:
     """Whether a clause says more than once that it is all: "that's everything thanks nothing else"."""
     words = said.split()
+    if not may_match(pattern("done"), with_digit(words)):
+        return False
     reached = {0: False}  # the places to which all is said, and whether any of it ends the order
     for end in range(1, len(words) + 1 if len(words) <= _LONGEST_END else 1):
         for start, ends in [*reached.items()]:
@@ -311,6 +313,11 @@ def _ends_twice(said: str) -> bool:
             elif pattern("thanks").fullmatch(run) or pattern("no").fullmatch(run):
                 reached[end] = reached.get(end, False) or ends
     return reached.get(len(words), False)
+
+
+@cache
+def _required() -> RequiredWords:
+    return RequiredWords([pattern(intent) for intent in _WHOLE])
 
 
 def bare(words: Words) -> str:

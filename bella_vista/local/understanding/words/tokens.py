@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from bella_vista.local.english import numbers, spelling, vocabulary
-from bella_vista.local.english.required_words import DIGIT, required_words
+from bella_vista.local.english.required_words import may_match, with_digit
 from state.menu.words import FRACTIONS, fold, stem
 
 LONGEST = 5_000
@@ -194,26 +194,25 @@ class Words:
 
     def find(self, pattern: re.Pattern[str]) -> "Found | None":
         """Return where a pattern is found in the words, if it is."""
-        if not self._may_have(pattern):
+        if not may_match(pattern, self.spoken):
             return None
         match = pattern.search(self.said)
         return Found.of(self, match) if match else None
 
     def find_all(self, pattern: re.Pattern[str]) -> "Iterator[Found]":
         """Return every place where a pattern is found in the words."""
-        if not self._may_have(pattern):
+        if not may_match(pattern, self.spoken):
             return iter(())
         return (Found.of(self, match) for match in pattern.finditer(self.said))
 
-    def _may_have(self, pattern: re.Pattern[str]) -> bool:
-        required = required_words(pattern.pattern)
-        return required is None or not required.isdisjoint(self._spoken)
+    def whole(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Return the match of a pattern with all of the words, if they are what it says."""
+        return pattern.fullmatch(self.said) if may_match(pattern, self.spoken) else None
 
     @cached_property
-    def _spoken(self) -> frozenset[str]:
-        spoken = {token.word for token in self.tokens}
-        digits = any(map(str.isdigit, self.said))
-        return frozenset(spoken | {DIGIT} if digits else spoken)
+    def spoken(self) -> frozenset[str]:
+        """All words, and ``DIGIT`` where there is one, to compare with what patterns require."""
+        return with_digit(token.word for token in self.tokens)
 
     def without(self, first: int, last: int) -> "Words":
         """Put a comma in the place of a run that has been understood."""
@@ -304,7 +303,7 @@ def number_at(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
         phrase = " ".join(token.word for token in tokens[index : index + length])
         if phrase in numbers.COUNTS:
             return numbers.COUNTS[phrase], length
-    if _WHOLE_NUMBER.fullmatch(word):
+    if word[:1].isdigit() and _WHOLE_NUMBER.fullmatch(word):
         value, length = int(word.replace(",", "")), 1
         if index + 1 < len(tokens) and tokens[index + 1].word == "dozen":
             return value * 12, 2
