@@ -68,7 +68,9 @@ class Rule(BaseModel):
 
     Args:
         pattern: A regular expression that is searched for in the user's message, in any case.
-        refused: The code of a refused tool call. A rule with neither is the agent's opening.
+        refused: The code of a refused tool call.
+        returning: Whether it is said to a user who has reconnected, instead of the opening; ``{last}`` are
+            the agent's last words. A rule with none of these three is the agent's opening.
         calls: The tools it calls; it applies only while all of them are offered. An opening is
             said without its calls while they are not.
         say: The words it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
@@ -84,23 +86,29 @@ class Rule(BaseModel):
 
     pattern: re.Pattern[str] | None = None
     refused: str | None = None
+    returning: bool = False
     calls: tuple[RuleCall, ...] = ()
     say: str | None = None
     example: str | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.pattern is not None and self.refused is not None:
-            raise ValueError("a rule has a pattern or refused, not both")
+        if sum((self.pattern is not None, self.refused is not None, self.returning)) > 1:
+            raise ValueError("a rule has only one of pattern, refused and returning")
         if self.say is None and not self.calls:
             raise ValueError("a rule says or calls something")
-        if self.calls and self.refused is not None:
-            raise ValueError("a rule for a refusal says something and calls nothing")
+        if self.calls and (self.refused is not None or self.returning):
+            raise ValueError("a rule with refused or returning says something and calls nothing")
         if self.pattern is None and self.say is None:
             raise ValueError("a rule without a pattern says something")
         if self.example is not None and self.groups(self.example) is None:
             raise ValueError("the pattern of a rule is found in its example")
         return self
+
+    @property
+    def opens(self) -> bool:
+        """Whether it is the agent's opening."""
+        return self.pattern is None and self.refused is None and not self.returning
 
     def groups(self, text: str) -> dict[str, str] | None:
         """Return the named groups found in a user message; ``None`` if the rule does not apply."""
@@ -244,7 +252,7 @@ class _Seen:
 
     def __init__(self, chat_ctx: ChatContext) -> None:
         self.instructions = ""
-        self.spoken = False
+        self.last_reply = ""
         self.handed_over: Mapping[str, str] = {}
         self.words: list[str] = []
         self.earlier: list[str] = []  # answered messages
@@ -266,7 +274,7 @@ class _Seen:
                 self.results.append(note["text"])
         elif role == "assistant":
             self.earlier += self.words
-            self.words, self.results, self.outputs, self.spoken = [], [], {}, True
+            self.words, self.results, self.outputs, self.last_reply = [], [], {}, text
         elif not text.startswith(DATA_MARK):
             self.words.append(text)
 
@@ -293,14 +301,17 @@ def _choose(
             groups = rule.groups(text)
             if groups is None or not offered.issuperset(call.name for call in rule.calls):
                 continue
-            if rule.calls or seen.spoken:
+            if rule.calls or seen.last_reply:
                 choices.append(choice(rule, groups))
                 if not rule.calls:
                     known |= groups
                 break
-    if not choices and not (words and seen.spoken):
-        opens = (rule for rule in rules if rule.pattern is None and rule.refused is None)
-        choices += [choice(rule, {}) for rule in opens][:1]
+    if not choices and not (words and seen.last_reply):
+        returning = [rule for rule in rules if rule.returning] if seen.last_reply else []
+        for rule in (returning or [rule for rule in rules if rule.opens])[:1]:
+            before, _, after = (rule.say or "").partition("{last}")  # of an earlier return
+            last = seen.last_reply.removeprefix(before).removesuffix(after)
+            choices.append(choice(rule, {"last": last}))
     return choices
 
 

@@ -248,6 +248,26 @@ async def test_the_next_agent_opens_or_acts_on_what_was_said(model: RulesLLM) ->
     assert greeted.said == ["Where to? "]
 
 
+async def test_a_user_who_has_reconnected_hears_the_agents_last_words_instead_of_the_opening(
+    tmp_path: Path,
+) -> None:
+    returning = "  - returning: true\n    say: Welcome back. {last}\n"
+    model = RulesLLM(rules_of(tmp_path, RULES.replace("reception:\n", f"reception:\n{returning}")))
+
+    async with Conversation(call_of(), model) as talk:
+        await talk.user_says("I am Ada")
+        await talk.call.come_back()
+        await talk.call.answered()
+        await talk.call.come_back()
+        await talk.call.answered()
+        heard = [
+            item.text_content for item in talk.call.session.history.items if item.type == "message"
+        ]
+
+    assert heard[0] == talk.greeting.said[0]
+    assert heard[-3:] == ["Thank you, Ada.", *2 * ["Welcome back. Thank you, Ada."]]
+
+
 async def test_each_message_of_several_is_acted_on(model: RulesLLM) -> None:
     async with Conversation(call_of(), model) as talk:
         talk.user_says_nowait("I am Ada")
@@ -410,7 +430,13 @@ async def test_arguments_of_a_handoff_that_do_not_fit_are_refused_as_a_tools_are
         ("reception: [{say: a}]\nreception: [{say: b}]", ['rules.yaml:2: "reception"']),
         (
             "reception: [{pattern: a, refused: b, say: c}]",
-            ["rules.yaml:1: reception 1: a rule has a pattern or refused, not both"],
+            ["rules.yaml:1: reception 1: a rule has only one of pattern, refused and returning"],
+        ),
+        (
+            "reception: [{returning: true, calls: [{name: b}], say: c}]",
+            [
+                "rules.yaml:1: reception 1: a rule with refused or returning says something and calls"
+            ],
         ),
     ],
 )
