@@ -233,7 +233,7 @@ class App(Generic[S, C]):
             return cast("type[S]", self.state)
         with named_faults("state"):
             made = self.state()
-        if faults := list(faults_of_state(made)):
+        if faults := list(faults_of_state(made, is_view=self.view is None)):
             raise AppFaults(faults)
         return made
 

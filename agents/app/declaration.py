@@ -101,14 +101,22 @@ def faults_of_graph(app: Any, graph: Any, state: type[BaseModel] | None) -> Iter
         yield from _faults_of_fields(app, graph, state)
 
 
-def faults_of_state(state: object) -> Iterator[str]:
-    """Find the reasons why a class cannot be the model of a state."""
+def faults_of_state(state: object, *, is_view: bool) -> Iterator[str]:
+    """Find the reasons why a class cannot be the model of a state.
+
+    Args:
+        state: The class.
+        is_view: Whether clients are shown its fields, as the application has no view of its own.
+    """
     if not _is_model(state):
         yield f"state: has to be a pydantic model, not {_described(state)}"
     else:
         from state.shared.shapes import model_faults
 
         yield from (f"state: {fault}" for fault in model_faults(state))
+        shown = {*state.model_fields, *state.model_computed_fields} if is_view else set()
+        for name in sorted(shown & {"version", "active_agent"}):
+            yield f'state: every view has its own "{name}": rename the field, or give a view without it'
 
 
 # -- the arguments one by one ----------------------------------------------------------------------
@@ -265,7 +273,7 @@ def _joint_faults(app: Any, wrong: Collection[str]) -> Iterator[str]:
 
     yield from _faults_of_names(app, right)
     if right("state") and isinstance(app.state, type):
-        yield from faults_of_state(app.state)
+        yield from faults_of_state(app.state, is_view=app.view is None)
     if right("schema", "migrate") and (app.schema < 1 or {*app.migrate} != {*range(1, app.schema)}):
         # Imported late, so that the help and the worker start faster.
         from state.shared.schema import schema_faults

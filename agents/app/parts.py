@@ -266,6 +266,7 @@ class Web(Generic[S, C]):
             these settings refreshes them in ``Command.prepare``, by ``Environment.live.refresh``.
         waits_for_staff: Whether a state needs an action by staff: it then stays on the board however
             old it is. Called in threads.
+        staff_role: The role of staff who have logged in: they may send the commands of that role.
         for_staff: Returns, as JSON, fields of a state that only staff see, in addition to its view; they
             do not replace fields of the view. Called in threads.
     """
@@ -275,6 +276,7 @@ class Web(Generic[S, C]):
     live: Mapping[str, Callable[[C, JsonObject, JsonObject], JsonObject]] = field(
         default_factory=dict
     )
+    staff_role: str = "staff"
     waits_for_staff: Callable[[S], bool] = lambda state: False
     for_staff: Callable[[S], JsonObject] = lambda state: {}
 
@@ -300,7 +302,9 @@ class Replay(Generic[S, C]):
             the fields are set.
         settings: Returns the settings of a run from its empty folder; the run may write only there.
         generated: The names of fields that are generated for every state, besides ids, numbers and
-            versions. A file cannot set them, so they are not compared at the start of a run.
+            versions: such as a field that keeps ``NewState.number`` under another name than
+            ``<noun>_number``. A file cannot set them, so they are neither compared at the start of a run
+            nor recorded.
         same: Whether an expected text of a field and the actual one mean the same; by default they are equal.
     """
 

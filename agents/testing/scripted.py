@@ -173,13 +173,26 @@ class ScriptedLLM(PlayedLLM):
         """
         if self._overrun:
             raise ScriptError(
-                f"the model was asked {len(self.requests)} times, the script has"
-                f" {len(self.script)} steps; the first request too many ends with"
-                f" {self._overrun[0].texts[-1:]}"
+                f"the model was asked {len(self.requests)} times, the steps of the script are"
+                f" {len(self.script)}; the first request too many ends with"
+                f" {self._overrun[0].texts[-1:]}{self._dropped()}"
             )
         left = self.script[len(self.requests) :]
         if left:
-            raise ScriptError(f"{len(left)} steps were never played: {left}")
+            which = f"the last {len(left)} steps were" if len(left) > 1 else "the last step was"
+            raise ScriptError(f"{which} never played: {left}{self._dropped()}")
+
+    def _dropped(self) -> str:
+        """Name the calls that had no effect, as their tools were not offered."""
+        dropped = [
+            f"{name} (step {number})"
+            for number, (step, request) in enumerate(
+                zip(self.script, self.requests, strict=False), 1
+            )
+            for name, _ in step.calls
+            if name not in request.tools
+        ]
+        return f"; not offered, so without effect: {', '.join(dropped)}" if dropped else ""
 
 
 class _PlayedStream(LLMStream):

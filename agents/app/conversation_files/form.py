@@ -101,10 +101,13 @@ class UserTurn(Facts):
     Args:
         user: The user's words.
         at: The time of the turn; by default that of the turn before.
+        results_told: Whether the user waits until slow actions have ended and the agents have told their
+            results, before the expectations are compared.
     """
 
     user: Annotated[str, Field(min_length=1)]
     at: Time | None = None
+    results_told: bool = False
 
 
 def _at_least_one(turns: tuple[UserTurn, ...]) -> tuple[UserTurn, ...]:
@@ -146,12 +149,14 @@ class ConversationForm(FilePart):
 
 
 @cache
-def form_of(noun: str, options: tuple[str, ...], fields: type[Fields]) -> type[ConversationForm]:
+def form_of(
+    noun: str, options: tuple[tuple[str, Any], ...], fields: type[Fields]
+) -> type[ConversationForm]:
     """Return the form with an application's fields in place of the general ones.
 
     Args:
         noun: The application's name for a state.
-        options: The names of its own options.
+        options: The names of its own options, with their types.
         fields: The form of the fields of its view.
     """
     some: Any = fields | None
@@ -162,7 +167,7 @@ def form_of(noun: str, options: tuple[str, ...], fields: type[Fields]) -> type[C
         AfterValidator(_at_least_one),
         Field(json_schema_extra={"minItems": 1}),
     ]
-    own: dict[str, Any] = dict.fromkeys(options, (str | None, None))
+    own: dict[str, Any] = {name: (kind, None) for name, kind in options}
     return create_model(
         "Conversation",
         __base__=ConversationForm,

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from agents.app.app import AnyApp
 from agents.app.conversation_files.form import AnyFields, ConversationForm, ScriptStep, form_of
@@ -41,7 +42,17 @@ def conversation_form(app: AnyApp) -> type[ConversationForm]:
     if app.replay.fields is not None:
         with named_faults("replay.fields"):
             fields = app.replay.fields()
-    return form_of(app.noun, tuple(app.command_line.options), fields)
+    settings = app.settings.model_fields
+    options = tuple((name, _type_of(settings[name])) for name in app.command_line.options)
+    return form_of(app.noun, options, fields)
+
+
+def _type_of(setting: FieldInfo) -> Any:
+    """Return the type of a setting with its validators; it need not be given."""
+    kind: Any = setting.annotation
+    for constraint in setting.metadata:
+        kind = Annotated[kind, constraint]
+    return kind | None
 
 
 def conversation_schema(app: AnyApp) -> dict[str, Any]:

@@ -87,7 +87,7 @@ async def check_web(app: AnyApp, settings: AppSettings) -> list[Finding]:
             await check_port("web metrics port", settings.health_host, metrics, variables, server)
         )
     if settings.staff_password_hash is not None:
-        findings.append(_check_hash(settings))
+        findings.append(_check_staff(app, settings))
     return findings
 
 
@@ -101,7 +101,7 @@ def _check_page(app: AnyApp, settings: AppSettings) -> Finding:
     return ok("web page", f"it is in {folder}")
 
 
-def _check_hash(settings: AppSettings) -> Finding:
+def _check_staff(app: AnyApp, settings: AppSettings) -> Finding:
     from argon2 import extract_parameters
     from argon2.exceptions import InvalidHashError
 
@@ -110,4 +110,11 @@ def _check_hash(settings: AppSettings) -> Finding:
         extract_parameters(password.get_secret_value() if password is not None else "")
     except InvalidHashError:
         return fault("staff", f"{variable} is no password hash: make one with `staff-password`")
-    return ok("staff", "the password's hash can be used")
+    role, roles = app.web.staff_role, app.page_spec.roles
+    if role not in roles:
+        names = ", ".join(roles)
+        return warning(
+            "staff",
+            f'no command can be sent: there is no role "{role}", only {names}; set Web(staff_role=...)',
+        )
+    return ok("staff", f"the password's hash can be used, for the role {role}")

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -108,6 +108,8 @@ class ConversationRecorder(Generic[S, C]):
                 self._turns.append(self._new_turn(event.text))
             case ToolUsed():
                 turn["tools"].append(event.name)
+                if event.name in self._call.graph.slow_actions and "user" in turn:
+                    turn["results_told"] = True
             case HandedOver():
                 turn["handoff"].append(event.target)
             case YourTurn() | Ended(reason="agent_ended"):
@@ -128,13 +130,12 @@ class ConversationRecorder(Generic[S, C]):
 
     # -- the file ----------------------------------------------------------------------------------
 
-    def _options(self) -> dict[str, str]:
-        values = {name: getattr(self._settings, name) for name in self._app.command_line.options}
-        return {
-            name: self._relative_path(value) if isinstance(value, Path) else str(value)
-            for name, value in values.items()
-            if value is not None
-        }
+    def _options(self) -> dict[str, Any]:
+        values = self._settings.model_dump(mode="json", include={*self._app.command_line.options})
+        for name in values:
+            if isinstance(path := getattr(self._settings, name), Path):
+                values[name] = self._relative_path(path)
+        return {name: value for name, value in values.items() if value is not None}
 
     def _model(self) -> dict[str, str]:
         name = self._settings.model
@@ -155,7 +156,7 @@ class ConversationRecorder(Generic[S, C]):
         shared = self._call.shared
         speaker = shared.speaker or self._call.speaker
         view = self._app.view_of(shared.state, shared.version, speaker)
-        fields: dict[str, Any] = _reproducible(view, self._app.noun)
+        fields: dict[str, Any] = _reproducible(view, self._app.noun, self._app.replay.generated)
         return {**fields, **{name: view[name] for name in also if view.get(name) is not None}}
 
     def _check_start(self, context: C) -> None:
@@ -203,7 +204,7 @@ class ConversationRecorder(Generic[S, C]):
                 text += "".join(f"  - {block(turn, '    ')[4:]}" for turn in value)
             elif key in (self._app.noun, "end") and value:
                 text += f"{key}:\n{block(value, '  ')}"
-            elif value:
+            elif value or value == 0:
                 text += f"{key}: {flow(value)}\n"
         return text
 
@@ -235,17 +236,17 @@ def _without_empty(turn: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _reproducible(value: Any, noun: str) -> Any:
+def _reproducible(value: Any, noun: str, generated: Collection[str]) -> Any:
     """Return the fields that another run reproduces: no ids, times and versions, and no unset fields."""
     if isinstance(value, Mapping):
-        own = {"id", "version", "display", "active_agent", f"{noun}_number"}
+        own = {"id", "version", "display", "active_agent", f"{noun}_number", *generated}
         return {
-            name: _reproducible(inner, noun)
+            name: _reproducible(inner, noun, generated)
             for name, inner in value.items()
             if inner is not None and name not in own and not name.endswith(("_id", "_at", "_times"))
         }
     if isinstance(value, list | tuple):
-        return [_reproducible(inner, noun) for inner in value]
+        return [_reproducible(inner, noun, generated) for inner in value]
     return value
 
 

@@ -192,6 +192,8 @@ async def _failures(
                 if turn.at is not None:
                     set_clock(turn.at)
                 answer = await talk.user_says(turn.user)
+                if turn.results_told:
+                    await talk.results_told()
                 happened = list(_event_lines(answer))
                 if check(_unmet(app, turn, answer, call), happened):
                     held += [f"user: {_short(turn.user)}", *(f"  {one}" for one in happened)]
@@ -294,7 +296,7 @@ def _started(
             update={
                 **_settings_of_a_run(app, settings, Path(folder)),
                 **{
-                    name: file.path.parent / value if _is_path(settings, name) else value
+                    name: file.path.parent / value if isinstance(value, Path) else value
                     for name, value in named.items()
                     if value is not None
                 },
@@ -320,11 +322,6 @@ def _settings_of_a_run(app: AnyApp, settings: AppSettings, folder: Path) -> Mapp
         names = ", ".join(sorted(unknown))
         raise AppFaults([f"replay.settings: {app.settings.__name__} has no field {names}"])
     return own
-
-
-def _is_path(settings: AppSettings, name: str) -> bool:
-    annotation: Any = type(settings).model_fields[name].annotation
-    return Path in (annotation, *getattr(annotation, "__args__", ()))
 
 
 def shared_from(app: App[S, C], file: ConversationFile, context: C) -> SharedState[S, C]:

@@ -75,7 +75,7 @@ class StaffApi(Generic[S, C]):
     """Answers the requests of staff.
 
     Args:
-        app: The application; staff may send the commands of its page's role ``staff``.
+        app: The application; staff may send the commands of the role ``web.staff_role``.
         settings: The settings, with the hash of the password.
 
     Raises:
@@ -246,7 +246,7 @@ class StaffApi(Generic[S, C]):
     ) -> dict[str, JsonValue]:
         """Apply a command; a call that holds the state loads the change."""
         app, spec = self._app, self._app.page_spec
-        command = read_command(spec, written, Caller("", STAFF))
+        command = read_command(spec, written, Caller("", app.web.staff_role))
         stored = await self._store.read(state_id)
         shared = SharedState.restored(stored, app.state_type, self._context)
         if command.demands_version and version is None:

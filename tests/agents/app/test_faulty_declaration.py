@@ -39,6 +39,10 @@ class Loan(BaseModel, frozen=True):
     title: str = ""
 
 
+class Shown(BaseModel, frozen=True):
+    version: str = ""
+
+
 class Note(BaseModel, frozen=True):
     text: str = ""
 
@@ -115,6 +119,7 @@ WRONG: Mapping[str, tuple[str, Any, str]] = {
     "prefix": ("prefix", "A B", 'prefix: "A B" has to be one word in lower case'),
     "state": ("state", Loan(), "state: has to be a class or a function (), not an object of Loan"),
     "other state": ("state", dict, "state: has to be a pydantic model, not dict"),
+    "state's field": ("state", Shown, 'state: every view has its own "version": rename the field'),
     "schema": ("schema", "2", "schema: has to be a whole number, not '2'"),
     "no schema": ("schema", 0, "schema=0 is not a version: the first one is 1"),
     "no migration": ("schema", 2, "migrate[1] is missing: nothing leads from schema 1 to 2"),

@@ -17,15 +17,23 @@ from tests.agents.hotel import hotel
 
 
 async def test_a_step_too_many_fails() -> None:
-    with pytest.raises(ScriptError, match="1 steps were never played"):
+    with pytest.raises(ScriptError, match="the last step was never played"):
         async with Conversation(hotel(), ScriptedLLM([says("Hello."), says("Never said.")])):
             pass
 
 
 async def test_a_step_too_few_fails() -> None:
-    with pytest.raises(ScriptError, match="asked 2 times, the script has 1 steps"):
+    with pytest.raises(ScriptError, match="asked 2 times, the steps of the script are 1"):
         async with Conversation(hotel(), ScriptedLLM([says("Hello.")])) as talk:
             await talk.user_says("Hello?")
+
+
+async def test_a_call_that_was_not_offered_is_named_where_the_script_does_not_fit() -> None:
+    with pytest.raises(ScriptError, match=r"without effect: buy_ticket \(step 2\)"):
+        async with Conversation(
+            hotel(), ScriptedLLM([says("Hello."), calls("buy_ticket"), says("Sorry."), says("So.")])
+        ) as talk:
+            await talk.user_says("A ticket")
 
 
 async def test_an_error_in_the_test_itself_is_not_hidden_by_the_script() -> None:

@@ -18,6 +18,8 @@ import livekit.plugins
 import pytest
 from aiohttp import web
 
+from agents.app.app import AnyApp
+from agents.app.cli import main as run_command
 from agents.app.doctor import database as database_module
 from agents.app.doctor.command import check_transfers
 from agents.app.doctor.database import check_database_access
@@ -51,9 +53,11 @@ def here(
     return clean_folder
 
 
-def run(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, list[str]]:
+def run(
+    capsys: pytest.CaptureFixture[str], *options: str, app: AnyApp = APP
+) -> tuple[int, list[str]]:
     with pytest.raises(SystemExit) as left:
-        main(["doctor", *options])
+        run_command(app, ["doctor", *options])
     written = capsys.readouterr()
     assert "secret" not in written.err
     return int(str(left.value.code)), written.out.splitlines()
@@ -681,3 +685,14 @@ def test_the_web_server_is_checked_where_it_is_configured(
     assert "BELLA_VISTA_WEB_METRICS_PORT" in "".join(wrong)
     assert (code, fine) == (1, 0)
     assert "not-a-hash" not in "".join(wrong)
+
+
+def test_a_role_of_staff_that_the_page_does_not_have_is_told(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BELLA_VISTA_WEB_PORT", "0")
+    monkeypatch.setenv("BELLA_VISTA_STAFF_PASSWORD_HASH", hash_password("a long password"))
+    _, lines = run(capsys, app=replace(APP, web=replace(APP.web, staff_role="workshop")))
+
+    assert marks(lines)["staff"] == "warning"
+    assert 'there is no role "workshop", only guest, staff' in "".join(lines)

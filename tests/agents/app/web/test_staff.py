@@ -414,6 +414,18 @@ async def test_a_live_setting_is_changed_once_and_in_the_event_loop(serve: Serve
     assert threads == [threading.current_thread()]
 
 
+async def test_staff_have_the_role_that_the_application_names(serve: Serve) -> None:
+    app = replace(APP, web=replace(APP.web, staff_role="guest"))
+    async with kitchen(serve, app=app) as (site, cook):
+        order = await placed(site)
+        path = f"/api/staff/orders/{order.state_id}"
+        refused = await cook.post(path, json={"op": "accept_order", "ready_at": AT})
+        given = await cook.post(path, json={"op": "give_feedback", "rating": 4})
+
+    assert refused.json()["error"]["detail"] == "Only the role staff can do this."
+    assert given.status_code == 200, given.text
+
+
 class Stream:
     """The events that a board is sent."""
 
