@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -24,7 +25,7 @@ from agents.handoff.failures import (
     code_of,
     invalid_data,
 )
-from agents.handoff.livekit_workarounds import is_cancelled
+from agents.handoff.livekit_workarounds import current_speech, is_cancelled
 from agents.handoff.model_output import Reply, replace_lone_surrogates, without_instruction_tags
 from agents.handoff.replies import Replies
 from agents.handoff.speech.user_speech import UserSpeech
@@ -56,6 +57,11 @@ class Consent:
         self._call, self._turns = call, turns
         self._done_in: dict[str, int] = {}
         self._asked_in: dict[tuple[str, str], int] = {}
+        self._take_untold: Callable[[str], str] = lambda tool: ""
+
+    def use_untold(self, take_untold: Callable[[str], str]) -> None:
+        """Ask a function for a tool's result that the user has not been told; empty for none."""
+        self._take_untold = take_untold
 
     def succeeded(self, made: BaseModel) -> None:
         """Note that a tool has succeeded."""
@@ -85,8 +91,13 @@ class Consent:
                         needs=earlier,
                     )
             elif self._done_in.get(earlier, -1) >= reply.turn:
+                # A result that came while the model was replying is in none of its messages.
+                untold = self._take_untold(earlier)
+                told = "Tell them the result" + (
+                    f', which has just come: "{untold}"' if untold else ""
+                )
                 return NotAnswered(
-                    f"The user has not answered the result of {earlier} yet. Tell them the result, and"
+                    f"The user has not answered the result of {earlier} yet. {told}, and"
                     " wait for their answer.",
                     needs=earlier,
                 )
@@ -161,6 +172,7 @@ class SlowTools:
         self._shown: dict[SpeechHandle, tuple[_ToolResult, ...]] = {}
         self._storing: set[asyncio.Task[None]] = set()
         replies.tell_with_replies(self)
+        consent.use_untold(self._show_in_reply)
         call.at_end(self._cancel)
 
     async def told(self) -> None:
@@ -236,6 +248,18 @@ class SlowTools:
         """Note which results a reply has been shown."""
         if self._results:
             self._shown[speech] = tuple(self._results)
+
+    def _show_in_reply(self, name: str) -> str:
+        """Return the results of a tool that the user has not been told; the reply under way tells them."""
+        speech = current_speech()
+        shown = self._shown.get(speech, ()) if speech is not None else ()
+        results = [one for one in self._results if one.name == name and one not in shown]
+        if speech is None or not results:
+            return ""
+        self._shown[speech] = (*shown, *results)
+        for result in results:
+            result.requested = True
+        return " ".join(result.text for result in results)
 
     def reply_ended(self, speech: SpeechHandle, *, spoken: bool) -> None:
         """Count the results that a reply was shown as told, if it was spoken to its end.

@@ -96,6 +96,10 @@ class Desk(Reception):
     offers: tuple[Tool, ...] = (SetGuest, AddNights, AskTheatre, EndCall)
 
 
+class Careful(Desk):
+    needs_answer: ClassVar = {"add_nights": ("ask_theatre",)}
+
+
 def graph(desk: type[HotelAgent] = Desk, bar: type[HotelAgent] = Bar) -> Graph[Stay]:
     return Graph(
         (desk, bar),
@@ -308,6 +312,32 @@ async def test_one_that_comes_while_the_user_speaks_waits_for_their_words(line: 
     assert ("user", "When is breakfast?") in model.requests[2].texts
     assert FOUND in model.requests[2].texts
     assert any(ARRIVED in text for _, text in model.requests[2].texts)
+
+
+async def test_one_that_comes_while_the_user_agrees_to_it_unheard_is_in_the_refusal_and_told_once(
+    line: Line,
+) -> None:
+    gate = asyncio.Event()
+    night = ("add_nights", {"nights": 1})
+    script = [says("Hi."), calls(TOSCA), calls(night, until=gate), says("Two seats. And?")]
+    model = ScriptedLLM([*script, calls(night), says("Done.")])
+
+    async with Conversation(hotel(graph=graph(Careful)), model) as it:
+        await it.user_says("Seats for Tosca?")
+        it.user_says_nowait("Yes, do it")
+        await until(lambda: len(model.requests) == 3)
+        line.says("Tosca", "Two seats.")
+        await until(lambda: it.call.slow_tools._results != [])
+        gate.set()
+        await it.answered()
+        await it.results_told()
+        refused, nights = model.requests[3].texts[-1], it.state.nights
+        await it.user_says("Yes")
+
+    assert refused[0] == "output"
+    assert 'Tell them the result, which has just come: "Two seats.", and wait' in refused[1]
+    assert [text for _, text in said(it)] == ["Hi.", WAIT, "Two seats. And?", "Done."]
+    assert (nights, it.state.nights) == (0, 1)
 
 
 async def test_a_reply_that_the_user_interrupts_has_not_told_it(line: Line) -> None:
