@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationEr
 from agents.handoff import DATA_MARK, STILL_RUNNING, Graph, parameters_of, tool_name
 from agents.testing.scripted import PlayedLLM, Step
 from state.documents.document import line_at, read_document
-from state.documents.faults import DocumentFaults
+from state.documents.faults import DocumentFaults, did_you_mean
 from state.shared import explained
 
 LOST = "I follow a few rules only, and none of them fits that. Could you say it in another way?"
@@ -106,6 +106,17 @@ class Rule(BaseModel):
         return self
 
     @property
+    def names(self) -> Collection[str]:
+        """The names of its pattern's groups."""
+        return self.pattern.groupindex if self.pattern is not None else ()
+
+    @property
+    def named(self) -> Collection[str]:
+        """The names in braces in its texts."""
+        texts = [self.say or "", json.dumps([dict(call.arguments) for call in self.calls])]
+        return _NAMED.findall(" ".join(texts))
+
+    @property
     def opens(self) -> bool:
         """Whether it is the agent's opening."""
         return self.pattern is None and self.refused is None and not self.returning
@@ -162,23 +173,42 @@ def _unknown_names(rules: Rules, graph: Graph[Any]) -> Iterator[tuple[tuple[int 
         if agent not in graph.agents:
             yield (agent,), f"there is no such agent; the agents are {', '.join(graph.agents)}"
             continue
-        tools = {
-            tool_name(tool): {*parameters_of(tool)["properties"]} for tool in graph.offers(agent)
-        }
+        prompt = graph.agents[agent].prompt
+        if isinstance(prompt, str) and (named := _first_named(rules, prompt)) != agent:
+            whose = f"{named} first" if named else "none of these agents"
+            yield (agent,), f"the instructions of {agent} name {whose}, so its rules are not found"
+        tools = {tool_name(tool): parameters_of(tool)["properties"] for tool in graph.offers(agent)}
         for handoff in graph.leaving(agent):
             taken = handoff.arguments.model_json_schema() if handoff.arguments else {}
-            tools[handoff.tool_name] = {*taken.get("properties", ())}
+            tools[handoff.tool_name] = taken.get("properties", {})
+        known = {"output", "last"}
+        for handoff in graph.handoffs:
+            if handoff.target == agent and handoff.arguments:
+                known |= handoff.arguments.model_fields.keys()
+        known |= {name for rule in rules[agent] if not rule.calls for name in rule.names}
         for number, rule in enumerate(rules[agent]):
+            here = known | {*rule.names}
+            for name in rule.named if rule.refused is None else ():  # of a refusal: its facts
+                if name not in here:
+                    yield (
+                        (agent, number),
+                        f"nothing is called {{{name}}} here{did_you_mean(name, here)}",
+                    )
             for place, call in enumerate(rule.calls):
                 at = (agent, number, "calls", place)
                 if call.name not in tools:
                     yield (*at, "name"), f"{agent} has no tool {call.name}, only {', '.join(tools)}"
                 elif strange := [one for one in call.arguments if one not in tools[call.name]]:
-                    known = ", ".join(sorted(tools[call.name])) or "none"
+                    has = ", ".join(sorted(tools[call.name])) or "none"
                     yield (
                         (*at, "arguments", strange[0]),
-                        f"{call.name} has no argument {strange[0]}; it has {known}",
+                        f"{call.name} has no argument {strange[0]}; it has {has}",
                     )
+                for argument, value in call.arguments.items():
+                    possible = tools[call.name].get(argument, {}).get("enum")
+                    if possible and value not in possible and not _NAMED.search(str(value)):
+                        values = ", ".join(map(str, possible))
+                        yield (*at, "arguments", argument), f"has to be one of {values}"
 
 
 def _place(steps: Iterable[int | str]) -> str:
@@ -230,12 +260,18 @@ class RulesLLM(PlayedLLM):
         return name, Step(say=text or None, calls=calls)
 
     def _rules_of(self, instructions: str) -> Sequence[Rule] | None:
-        places = {
-            found.start(): agent
-            for agent in self._rules
-            if (found := re.search(_words(agent), instructions, re.IGNORECASE)) is not None
-        }
-        return self._rules[places[min(places)]] if places else None
+        agent = _first_named(self._rules, instructions)
+        return self._rules[agent] if agent is not None else None
+
+
+def _first_named(agents: Iterable[str], instructions: str) -> str | None:
+    """Return the agent whose name comes first in the instructions."""
+    places = {
+        found.start(): agent
+        for agent in agents
+        if (found := re.search(_words(agent), instructions, re.IGNORECASE)) is not None
+    }
+    return places[min(places)] if places else None
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Presence:
         self._announcements = 0
         self._callbacks: Mapping[Any, Callable[..., None]] = {
             "participant_connected": self._on_connected,
-            "participant_active": self._on_connected,
+            "participant_active": self._on_active,
             "participant_disconnected": self._on_disconnected,
             "track_published": self._on_track,
             "participant_attributes_changed": self._on_attributes,
@@ -156,6 +156,13 @@ class Presence:
         if role not in self._roles or participant.permissions.can_update_metadata:
             return None
         return role
+
+    def _warn_of_role(self, participant: rtc.RemoteParticipant) -> None:
+        """Log that a token names a role that the application does not have."""
+        role = participant.attributes.get(f"{self._prefix}.{ROLE}")
+        if role and role not in (*self._roles, self._user_role):
+            known = ", ".join((self._user_role, *sorted(self._roles)))
+            logger.warning("unknown role in a token: %.40r; the roles are %s", role, known)
 
     def is_there(self, identity: str) -> bool:
         """Whether a person of this identity is in the room and visible to all."""
@@ -286,6 +293,10 @@ class Presence:
     def _on_connected(self, participant: rtc.RemoteParticipant) -> None:
         self._on_participant(participant)
         self._changed.set()
+
+    def _on_active(self, participant: rtc.RemoteParticipant) -> None:
+        self._warn_of_role(participant)
+        self._on_connected(participant)
 
     def _on_disconnected(self, participant: rtc.RemoteParticipant) -> None:
         self._gone(participant.identity)

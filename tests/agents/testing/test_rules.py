@@ -1,6 +1,7 @@
 """The model that follows a file of rules, in conversations of the hotel."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from livekit.agents.llm import ChatContext, ChatMessage
@@ -401,6 +402,53 @@ def test_names_that_the_graph_does_not_have_are_faults_with_their_lines(tmp_path
     )
     file.write_text(WITH_ARGUMENTS, encoding="utf-8")
     assert [*load_rules(file, graph)] == ["reception", "concierge"]
+
+
+class Coming(BaseModel):
+    """What the reception tells the concierge."""
+
+    show: str
+    when: Literal["tonight", "tomorrow"]
+
+
+class Mute(hotel.Concierge):
+    prompt = "You help the reception."
+
+
+WITH_MISSPELT_NAMES = r"""
+reception:
+  - say: Good evening!
+  - pattern: 'for (?P<show>\w+)'
+    calls: [{name: transfer_to_concierge, arguments: {show: "{shoe}", when: tonigth}}]
+  - pattern: 'i am (?P<name>\w+)'
+    say: "Hello {name}."
+  - pattern: 'who am i'
+    say: "You are {name}."
+  - pattern: 'for (?P<show>\w+) (?P<day>\w+)'
+    calls: [{name: transfer_to_concierge, arguments: {show: "{show}", when: "{day}"}}]
+  - refused: not_valid
+    say: "{field} is wrong."
+concierge:
+  - say: "{show}, {wen}?"
+"""
+
+
+def test_what_no_pattern_or_handoff_names_and_no_argument_can_be_is_a_fault(tmp_path: Path) -> None:
+    handoff = Handoff("reception", "concierge", when="At once.", arguments=Coming)
+    graph = Graph((Reception, Mute), (handoff,), start="reception")
+    file = tmp_path / "rules.yaml"
+    file.write_text(WITH_MISSPELT_NAMES, encoding="utf-8")
+
+    with pytest.raises(RulesError) as found:
+        load_rules(file, graph)
+
+    assert found.value.faults == (
+        'rules.yaml:4: reception 2: nothing is called {shoe} here - did you mean "show"?',
+        "rules.yaml:5: reception 2 calls 1 arguments when: has to be one of tonight, tomorrow",
+        "rules.yaml:15: concierge: the instructions of concierge name reception first, so its rules"
+        " are not found",
+        'rules.yaml:15: concierge 1: nothing is called {wen} here - did you mean "when"?',
+    )
 
 
 async def test_arguments_of_a_handoff_that_do_not_fit_are_refused_as_a_tools_are(

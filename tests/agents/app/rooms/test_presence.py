@@ -167,6 +167,17 @@ async def test_a_participant_beside_one_who_is_still_connecting_is_not_alone() -
     assert seen.guest == "ada"
 
 
+async def test_a_role_that_the_application_does_not_have_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    seen, _ = await a_guest(WAYS[1], active=True)
+    for name, role in (("cook", STAFF), ("boss", "janitor")):
+        somebody = seen.room.joins(Somebody(name, attributes={"bella.role": role}))
+        seen.room.becomes_active(somebody)
+
+    assert caplog.messages == ["unknown role in a token: 'janitor'; the roles are user, staff"]
+
+
 async def test_staff_are_sent_what_they_missed_once_they_can_receive() -> None:
     seen, _ = await a_guest(WAYS[1], active=True)
     staff = seen.room.joins(Somebody("staff", attributes={"bella.role": STAFF}))
