@@ -12,6 +12,7 @@ import typer
 
 from agents.app.app import AnyApp
 from agents.app.faults import short_path
+from agents.app.setting_values import flag
 
 _OPTIONS = {
     "model": (
@@ -91,7 +92,7 @@ def with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any], 
         ]
         for name in chosen:
             metavar, text = known[name]
-            given = option(f"--{name}", metavar, text.format(plural=app.plural))
+            given = option(flag(name), metavar, text.format(plural=app.plural))
             parameters.append(
                 inspect.Parameter(
                     name,
@@ -116,7 +117,7 @@ def command_typed(app: AnyApp, name: str, **options: str | None) -> str:
     words.append(name)
     for given, value in options.items():
         if value is not None:
-            words += [f"--{given}", without_password(value)]
+            words += [flag(given), without_password(value)]
     return shlex.join(words)
 
 

@@ -37,6 +37,15 @@ _DATABASE = re.compile(r"(sqlite(\+pysqlite)?:///|postgres(ql)?(\+psycopg)?://)\
 _YEARS = range(2000, 2101)
 
 
+def flag(setting: str) -> str:
+    """Return the command line option of a setting.
+
+    >>> flag("supplier_s")
+    '--supplier-s'
+    """
+    return f"--{setting.replace('_', '-')}"
+
+
 def parse_time(text: object) -> object:
     """Parse a time in ISO 8601; without an offset it is the application's local time.
 

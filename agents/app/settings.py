@@ -44,6 +44,7 @@ from agents.app.setting_values import (
     check_public_url,
     check_realtime_audio,
     check_voices,
+    flag,
     is_local_address,
     needs_key,
     number_by_channel,
@@ -395,7 +396,7 @@ class AppSettings(BaseSettings):
     def _readable(cls, fault: Any, given: dict[str, Any]) -> str:
         name = str(fault["loc"][0])
         if name in given:
-            where = f"--{name}"
+            where = flag(name)
         else:
             where = cls.variable(name) if name in cls.model_fields else name
         if fault["type"] in ("bool_type", "bool_parsing"):  # .env.example says on and off

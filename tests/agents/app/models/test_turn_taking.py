@@ -119,7 +119,7 @@ def test_a_faulty_value_is_named(field: str, text: str) -> None:
         settings(**{field: text})
 
     (fault,) = found.value.faults
-    assert fault.startswith(f"--{field}: ")
+    assert fault.startswith(f"--{field.replace('_', '-')}: ")
 
 
 def test_settings_that_contradict_each_other_are_named() -> None:

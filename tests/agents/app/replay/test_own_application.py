@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pydantic_settings import SettingsConfigDict
 
 from agents.app.app import App, Environment, NewState
+from agents.app.cli import main
 from agents.app.conversation_files.reading import ConversationFaults, load_conversation
 from agents.app.parts import CommandLine, Replay
 from agents.app.replay.recording import ConversationRecorder
@@ -169,3 +170,18 @@ def test_an_option_of_another_type_is_a_fault(tmp_path: Path, option: str, fault
         load_conversation(GARAGE, path)
 
     assert fault in str(faulty.value)
+
+
+def test_an_option_with_an_underscore_is_typed_with_a_hyphen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("script: [{say: Hello.}, {say: Yes.}]\nturns: [{user: Hello}]\n")
+    codes = []
+    for seconds in ("0.5", "soon"):
+        with pytest.raises(SystemExit) as left:
+            main(GARAGE, ["replay", str(path), "--supplier-s", seconds])
+        codes.append(left.value.code)
+
+    assert codes == [0, 2]
+    assert "--supplier-s: has to be a number" in capsys.readouterr().err
