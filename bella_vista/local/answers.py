@@ -21,7 +21,7 @@ from state.contact import postcode_in
 from state.errors import OrderError
 from state.hours import KINDS, earliest, hours_text, is_open, next_opening, opening_spans
 from state.menu import Choice, Combo, Dish, Menu, Section
-from state.menu.families import families_named, families_of
+from state.menu.families import families_named, families_of, is_declared
 from state.menu.model import WEEKDAYS
 from state.menu.words import stems
 from state.money import Cents, parse, shown
@@ -316,7 +316,10 @@ class Answers:
         met = allergens_met([allergen], held_by(self._menu, item)) if item is not None else ()
         if not met and item in self._listing(allergen):
             met = (allergen,)
-        return say("allergen", met=met, allergen=listed(foods_of([allergen])), name=name)
+        told = say("allergen", met=met, allergen=listed(foods_of([allergen])), name=name)
+        if met or is_declared(allergen):
+            return told
+        return joined(told, self._contents(name))  # no menu has to declare pork
 
     def _listing(self, ingredient: str) -> list[Dish]:
         """Return the dishes for which the menu names an ingredient, allergen or not."""

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from bella_vista.local.answers import Answers, so_far
-from bella_vista.local.english.sentences import ask, joined, say
+from bella_vista.local.english.sentences import ask, joined, say, statement_of
 from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Outcome, Scene
 from bella_vista.local.topics import Topic
-from bella_vista.local.understanding.meaning import Draft, Understanding
+from bella_vista.local.understanding.meaning import Draft, Question, Understanding
 from state.menu import Menu
 from state.privacy.redaction import CARD as CARD_MARK
 
@@ -253,6 +253,7 @@ class Policy(ABC):
             say("taken plain", names=heard.plain),
             say("dropped", names=heard.dropped),
             say("unchanged", names=heard.unchanged),
+            *(statement_of(one) for one in _told_besides(heard.question)),
             say("story not understood")
             if len(unheard) > _A_STORY and not (heard.commands or heard.question)
             else say("words not understood", words=[f'"{one}"' for one in unheard]),
@@ -323,6 +324,14 @@ _TOLD = _COMMON | {"apply_coupon"}
 def call(tool: str, /, **arguments: Any) -> ToolCall:
     """Make a tool call."""
     return ToolCall(tool, arguments)
+
+
+def _told_besides(question: Question | None) -> Sequence[Question]:
+    """Return what is told before another question is asked, as it needs no answer: "no egg" that is not there."""
+    rest = question.rest if question is not None else ()
+    return [
+        one for one in rest if one.code == "not_on_menu" and one.draft is None and not one.waited
+    ]
 
 
 def _puts_through(now: Situation) -> bool:

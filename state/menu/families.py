@@ -39,8 +39,12 @@ def families_of(allergy: str) -> tuple[str, ...]:
 
 def is_allergen(words: str) -> bool:
     """Whether words name an allergen or a food that holds one, or "pork" and "beef" in general."""
-    families = families_of(words)
-    return not NO_ALLERGENS.issuperset(families) or bool(families_in_general(stems(words)))
+    return is_declared(words) or bool(families_in_general(stems(words)))
+
+
+def is_declared(food: str) -> bool:
+    """Whether a food is an allergen, which menus declare, other than "pork"."""
+    return not NO_ALLERGENS.issuperset(families_of(food))
 
 
 def families_named(held: Iterable[str]) -> tuple[str, ...]:

@@ -61,6 +61,22 @@ def ask(question: Question) -> str:
     >>> ask(Question("not_on_menu", {"words": "nuts", "near": []}))
     'I found no nuts there that could be left off. Would you like something else instead?'
     """
+    said = statement_of(question)
+    if said.endswith("?"):
+        return said
+    return f"{said} {say('instead denied' if _is_denied(question) else 'instead')}"
+
+
+def _is_denied(question: Question) -> bool:
+    """Whether something is to be left off that is not there; food in general is only ever left off."""
+    words = stems(str(question.facts.get("words")))
+    return question.code == "not_on_menu" and (
+        bool(question.facts.get("denied")) or bool(families_in_general(words))
+    )
+
+
+def statement_of(question: Question) -> str:
+    """Say what a question is about: the question itself, or what was not done, without a question."""
     facts, code = dict(question.facts), question.code
     match code:
         case "choice_missing":
@@ -75,8 +91,7 @@ def ask(question: Question) -> str:
             if facts.get("words") in ("half", "a"):  # "half a lasagna"
                 facts["why"] = "half"
         case "not_on_menu":
-            general = families_in_general(stems(str(facts.get("words"))))
-            facts["why"] = "food" if general else None
+            facts["why"] = "denied" if _is_denied(question) else None
         case "not_found":
             facts["why"] = "combo" if facts.get("combo") else None
         case "over_limit" | "not_possible":
@@ -89,8 +104,7 @@ def ask(question: Question) -> str:
             code = f"needs {facts.get('needs')}"
         case "unclear":
             facts["words"] = f'"{facts.get("words") or "that"}"'
-    said = refused(code, facts)
-    return said if said.endswith("?") else f"{said} {say('instead')}"
+    return refused(code, facts)
 
 
 def listed(words: Sequence[str], join: str = "and") -> str:

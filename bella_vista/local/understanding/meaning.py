@@ -80,6 +80,11 @@ class Question:
 NO_PERSON: frozenset[str] = frozenset()
 
 
+def not_left_off(words: str) -> Question:
+    """Say that something is to be left off that was not found."""
+    return Question("not_on_menu", {"words": words, "near": [], "denied": True})
+
+
 @dataclass(frozen=True, slots=True)
 class LineSeen:
     """A line of the order, as its digest shows it, and the person for whom it was ordered.

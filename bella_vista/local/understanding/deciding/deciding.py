@@ -23,7 +23,7 @@ from bella_vista.local.understanding.grammar.search import Search
 from bella_vista.local.understanding.grammar.states import Reading
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.lattice.lattice import lattice
-from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.meaning import Draft, Question, not_left_off
 from bella_vista.local.understanding.menu.index import Entity, Index
 from bella_vista.local.understanding.menu.kitchen import Kitchen
 from bella_vista.local.understanding.messages.asides import talked
@@ -42,6 +42,7 @@ from bella_vista.local.understanding.words.tokens import Token, number_at
 from state.errors import Ambiguous, NotOnMenu
 from state.menu import Menu
 from state.menu.english import EMPTY
+from state.menu.families import families_of
 from state.menu.words import stems
 
 READINGS, GAIN = 8, 1.2
@@ -206,7 +207,23 @@ class Deciding:
         if known and not (waiting or best.questions):
             self._doubt_of_more(best, known, words)
         best.questions.extend(numbered)
+        best.questions = [self._with_listing(one, best) for one in best.questions]
         return best, weighed
+
+    def _with_listing(self, question: Question, decided: Decided) -> Question:
+        """Add to what cannot be left off whether the menu lists it for the dish, if only one was named."""
+        words = str(question.facts.get("words"))
+        if question.code != "not_on_menu" or not families_of(words):
+            return question
+        drafts = [draft for _, draft in decided.drafts]
+        drafts += [one.draft for one in decided.questions if one.draft is not None]
+        names = {str(one.fields["name"]) for one in drafts if one.fields.get("name")}
+        if len(names) != 1:
+            return question
+        name = names.pop()
+        listed = self._kitchen.families_met(name, words)
+        facts = {"name": name, "listed": list(listed)} if listed else {"unlisted": name}
+        return replace(question, facts={**question.facts, **facts})
 
     def _best(
         self,
@@ -503,9 +520,15 @@ class Deciding:
             decided.questions.append(Question("unclear", {"words": told}))
         named = _named(decided.reading) if decided.reading is not None else set()
         steps = decided.reading.steps if decided.reading is not None else ()
+        partly = {step.first for step in steps if step.edge.does == "dish" and not step.edge.whole}
+        for one in decided.said[1:]:
+            if one.denied and not (one.correct or partly.isdisjoint(one.named)):
+                decided.questions.append(not_left_off(one.words))  # "a coke, no lemon", of the soda
         groups = {step.first: step.edge.end - 1 for step in steps if step.edge.does == "group"}
         for run in _runs(decided.passed):
             first, last = run[0].place, run[-1].place
+            while last > first and words.passed[last].kind == "filler":
+                last -= 1  # "no nuts please"
             last = groups.get(last + 1, last)  # "green sauce", of sauces that there are
             told = " ".join(words.tokens[at].word for at in range(first, last + 1))
             if _declined(words, first, last) or _is_corrected(decided, last):
@@ -525,8 +548,8 @@ class Deciding:
                 and words.passed[first - 1].kind == "no"
                 and kinds & {"word", "food", "part", "name"}
             ):
-                beside = False
-                kinds = kinds | {"food"}
+                decided.questions.append(not_left_off(told))
+                continue
             variant = any(
                 words.tokens[at].word in vocabulary.VARIANTS for at in range(first, last + 1)
             )
@@ -582,7 +605,7 @@ def _declined(words: Lattice, first: int, last: int) -> bool:
     if not all(vocabulary.is_food(words.tokens[at].word) for at in range(first, last + 1)):
         return False
     before = [*words.tokens[: first - 1]]
-    while before and not before[-1].stop and before[-1].word in small_words():
+    while before and (before[-1].word == "," or before[-1].word in small_words()):
         before.pop()
     return not before or before[-1].stop
 

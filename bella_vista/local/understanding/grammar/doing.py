@@ -713,6 +713,9 @@ class Doing:
         state[JOINT] = joint
         if edge.does in ("with", "but", "stop"):
             state[NEG] = False
+        passed = state[STEPS] is not None and state[STEPS][0].edge is NO_EDGE
+        if passed and edge.does in ("comma", "and") and state[PEND][:1] == _DENIED:
+            state[PEND] = ()  # "no bacon, small": it is told that there is no bacon
         if state[PEND] and edge.does != "the":
             self.act(state, "joint", edge, place)
             return 0.05 if state[PEND][0][0] == "half" else 1.5

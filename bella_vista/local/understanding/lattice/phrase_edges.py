@@ -156,6 +156,9 @@ def _phrases(
             and following.word in ("out", "off")
         ):
             continue
+        if phrase.does == "correct" and words == ("no",) and first:
+            if tokens[first - 1].word == "with" and following is not None and not following.stop:
+                continue  # "a cola with no lemon"
         alone = following is not None and (following.stop or following.word in ("a", "an"))
         if phrase.does == "the" and words[-1] in ("that", "this") and alone:
             continue  # "cancel that, I'll do the eggplant instead", "make that a large cola"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.words.tokens import number_at, tokenize
+from state.allergens import allergens_met, held_by
 from state.errors import Ambiguous, ChoiceMissing, OrderError, SoldOut
 from state.menu import Combo, ComboPart, Dish, Menu
 from state.menu.families import families_named, families_of
@@ -48,6 +49,11 @@ class Kitchen:
             return False
         named = {*stems(words)} <= {*stems(dish.description)}
         return named or not {*families_of(words)}.isdisjoint(families_named([dish.description]))
+
+    def families_met(self, name: str | None, food: str) -> tuple[str, ...]:
+        """Return the families of some food that the menu lists for a dish."""
+        dish = self.dish(name)
+        return allergens_met([food], held_by(self._menu, dish)) if dish is not None else ()
 
     def is_kind_of(self, name: str, words: str) -> bool:
         """Whether words are in a dish's name or are its section: garlic naan is a naan."""

@@ -7,7 +7,7 @@ from bella_vista.local.english import lexicon
 from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.grammar.grammar import AND, BUT, COMMA, ON, OR, STOP
 from bella_vista.local.understanding.items import Item, Split
-from bella_vista.local.understanding.meaning import Question
+from bella_vista.local.understanding.meaning import Question, not_left_off
 from bella_vista.local.understanding.order.announcing import put_announced
 from bella_vista.local.understanding.order.combos import tell_part
 from bella_vista.local.understanding.order.outcome import LOOSE, NEW_THOUGH_THERE, Outcome
@@ -278,10 +278,16 @@ def fragment(out: Outcome, said: Said) -> None:
         or ((item is None or said.options or said.size) and _headless(out, said))
     ):
         return
-    out.penalty += LOOSE
+    denied = bool(said.options) and all(one.no for one in said.options)
+    if denied and said.size and item is not None:
+        out.questions.append(not_left_off(out.told(said.told)))
+        fragment(out, replace(said, options=[], told=[]))  # "a caesar, small, no bacon"
+        return
+    out.penalty += LOOSE / 4 if denied and out.items else LOOSE  # "a caesar, no bacon"
     if (said.options or said.unknown) and not said.correct:
         words = out.told({*said.told, *said.unknown})
-        out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
+        unknown = Question("not_on_menu", {"words": words, "near": []})
+        out.questions.append(not_left_off(words) if denied else unknown)
 
 
 def _one_each(out: Outcome, said: Said) -> bool:

@@ -16,7 +16,7 @@ from bella_vista.local.understanding.statements.subjects import Subjects, unknow
 from bella_vista.local.understanding.words.tokens import Words, number_at
 from state.menu import Dish, Menu
 from state.menu.english import EMPTY
-from state.menu.families import is_allergen
+from state.menu.families import families_in_general, is_allergen
 from state.menu.words import fold, stem, stems
 
 
@@ -387,7 +387,8 @@ class Questions:
         for at, token in enumerate(words.tokens):
             if at in of_names:
                 continue
-            if token.stem in known or token.word in words_of("allergens"):
+            in_general = bool(families_in_general((token.stem,)))  # "is there pork in the ragu?"
+            if token.stem in known or token.word in words_of("allergens") or in_general:
                 if [one.word for one in words.tokens[at + 1 : at + 2]] == ["free"]:
                     continue  # "is there egg in the gluten free crust?"
                 return known.get(token.stem, token.word)
@@ -513,6 +514,8 @@ class Questions:
             known = self._fact(words, things, least=1.0)
             if known is None and set(stems(unknown)) & _stems_of("of the house"):
                 return Asked("facts", words=unknown)
+            if families_in_general(stems(unknown)):
+                return Asked("allergens", allergen=unknown, aspect="with")  # "do you have pork?"
             return known or Asked("menu", words=unknown)
         if words.whole(pattern("asks menu")) is not None:
             return Asked("menu", words=unknown_words(pieces))
