@@ -130,7 +130,8 @@ def _tells_size(out: Outcome, said: Said, last: Item) -> bool:
     if said.size is None or said.more or said.besides or said.count not in (None, 1):
         return False
     sized = bool(out.matcher.mask(last) & said.size.mask)
-    return sized and last.size is None and last.quantity in (None, 1) and said.joint != AND
+    untold = last.size is None or last.copied
+    return sized and untold and last.quantity in (None, 1) and said.joint != AND
 
 
 def _change_pointed(out: Outcome, said: Said) -> None:

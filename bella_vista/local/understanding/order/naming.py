@@ -254,7 +254,7 @@ def _another(out: Outcome, said: Said, there: Sequence[Item]) -> None:
     item = out.make(_of_those(out, said, there))
     sizes = {one.size for one in there if one.names == item.names}
     if item.size is None and len(sizes) == 1:
-        item.size = sizes.pop()
+        item.size, item.copied = sizes.pop(), True  # "but a large one" may follow
     out.add(item)
 
 
