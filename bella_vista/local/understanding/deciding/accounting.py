@@ -307,14 +307,14 @@ class Accounting:
         fitting = [
             line
             for line in found
-            if (size is None or self.held.sized(line, size))
+            if (size is None or self.held.sized(line, size, options))
             and all(self.held.has(line, option) for option in options)
         ]
         if not fitting:
             for option in options:
                 if not any(self.held.has(line, option) for line in found):
                     return option.words
-            if size is not None and not any(self.held.sized(line, size) for line in found):
+            if size is not None and not any(self.held.sized(i, size, options) for i in found):
                 return size.words
         if not fitting and self._shared_out(found, options):
             return None

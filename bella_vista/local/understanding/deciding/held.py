@@ -181,18 +181,18 @@ class Held:
         left_off = (change.startswith("no ") for one in line.things for change in one.changes)
         return option.no or bool(option.amount) or not comes or any(left_off)
 
-    def sized(self, line: Line, size: Entity) -> bool:
-        """Whether a thing of a line is of a size."""
-        return any(self._of_size(thing, size) for thing in line.things)
+    def sized(self, line: Line, size: Entity, options: Sequence[Option] = ()) -> bool:
+        """Whether a thing of a line is of a size; "regular, but on rye" has that choice beside it."""
+        return any(self._of_size(thing, size, options) for thing in line.things)
 
-    def _of_size(self, thing: Thing, size: Entity) -> bool:
+    def _of_size(self, thing: Thing, size: Entity, options: Sequence[Option]) -> bool:
         for name in thing.names:
             dish = self._kitchen.dish(name)
             if dish is None:
                 continue
             meant = self._kitchen.size(name, size.words)
             if meant is None and size.words in USUAL:
-                return not thing.changes  # "regular", where that is no size of it
+                return len(thing.changes) <= len(options)  # where that is no size of it
             if not dish.sizes or (meant is not None and meant == (thing.size or dish.implied_size)):
                 return True
         return len(thing.names) > 1
@@ -257,7 +257,7 @@ class Held:
         """Whether one dish of a line is all that was said."""
         return any(
             self.is_one(thing, said.mask)
-            and (said.size is None or self._of_size(thing, said.size))
+            and (said.size is None or self._of_size(thing, said.size, said.options))
             and all(
                 self.made_with(thing, option)
                 for option in said.options

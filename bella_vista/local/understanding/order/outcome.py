@@ -574,6 +574,11 @@ class Outcome:
         """Make so many of several new things different; all that are left where no number is said."""
         probe = Item(words=item.words, names=item.names)
         self.matcher.make_plain(probe, said)
+        if any(
+            o.carried and o.joined and not self.kitchen.has(item.name, o.entity.words)
+            for o in said.options
+        ):
+            self.penalty += OTHER  # "no mayo and avocado": rather with that
         self.give(probe, said)
         size = said.size.words if said.size is not None else None
         item.splits.append(Split(count, size, probe.changes, probe.notes))
