@@ -32,8 +32,8 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.penalty += NO_EFFECT
         return
     become.more = become.more or said.more  # "one more shot in it"
-    if said.ref == "other" and out.fewer is not None and become.head is not None:
-        out.add(out.make(become))  # the other one is on the order no more
+    if said.ref in ("one", "other") and out.fewer is not None and become.head is not None:
+        out.add(out.make(become))  # that one is on the order no more
         out.fewer = None
         return
     shared = said.verb == "swap" and said.partial and said.head is None
