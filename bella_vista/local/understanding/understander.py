@@ -366,13 +366,11 @@ class _Hearing:
             self._expects,
         )
         words = self._keeps_off(words)
-        words = reworded(
-            words,
-            self._house.names,
-            self._known,
-            self._pending.items if self._pending is not None else (),
-        )
-        words = combined(words, self._house.names, self._house.kitchen, self._known)
+        names, kitchen = self._house.names, self._house.kitchen
+        waiting = self._pending.items if self._pending is not None else ()
+        of_combo = any(kitchen.combo(item.name) is not None for item in waiting)
+        words = reworded(words, names, self._known, waiting, combo=of_combo)
+        words = combined(words, names, kitchen, self._known)
         if self._expects == "rating":
             words = self._house.statements.rating(words, self._heard)
         for clause in clauses(words, self._house.names):

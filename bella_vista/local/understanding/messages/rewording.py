@@ -14,7 +14,12 @@ from state.menu.words import stem, stems
 
 
 def reworded(
-    words: Words, names: Names, known: Sequence[Item], waiting: Sequence[Item] = ()
+    words: Words,
+    names: Names,
+    known: Sequence[Item],
+    waiting: Sequence[Item] = (),
+    *,
+    combo: bool = False,
 ) -> Words:
     """Rewrite a line by the rules of the block ``[reworded]``.
 
@@ -26,8 +31,9 @@ def reworded(
             ``named`` names a dish, ``choice`` one choice, and ``any_size`` a size of the menu's, as
             ``size_begins`` and ``size_ends`` do together. Where it has ``first``, what waits, or the only
             line, has to be two pieces of one dish, with ``third`` three; where it has ``held``, one line has
-            all of that. Where it has ``asked``, something has to wait.
+            all of that. Where it has ``asked``, something has to wait; where ``apart``, no combo may.
         waiting: The things that were asked about.
+        combo: Whether one of these is a combo.
     """
     ordered = frozenset(name for item in known for name in item.names)
     sizes = frozenset(item.size for item in known if item.size)
@@ -50,6 +56,7 @@ def reworded(
                 )
                 and _is_held(found, known)
                 and (waiting or "asked" not in found.match.groupdict())
+                and not (combo and "apart" in found.match.groupdict())
             ):
                 inside = tuple(_filled(words, found, usual))
                 tokens = words.tokens
