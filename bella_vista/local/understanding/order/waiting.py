@@ -21,8 +21,8 @@ def names_one(outcome: Outcome, said: Said) -> bool:
         if item in outcome.settled:
             if said.correct and item.changes:
                 item.changes.pop()
-            elif combo is None:
-                continue
+            elif combo is None and not said.definite:
+                continue  # "both large, and the club on rye": that one again
         lacking = [part for part in item.parts if outcome.kitchen.fills(part, said.words)]
         if combo is not None and lacking and said.number is None:  # it is asked before other parts
             lacking[0].changes += [said.words, *(option.words for option in said.options)]
@@ -131,7 +131,8 @@ def _named_after_all(outcome: Outcome, item: Item, said: Said) -> bool:
 
 def _named_again(outcome: Outcome, item: Item, said: Said) -> bool:
     """Whether a thing that waits is named with what it waits for: "large fries"."""
-    named = item.name in outcome.index.names(said.mask) and item not in outcome.settled
+    named = item.name in outcome.index.names(said.mask)
+    named = named and (said.definite or item not in outcome.settled)
     return named and said.described and not said.more and outcome.matcher.able(item, said)
 
 
