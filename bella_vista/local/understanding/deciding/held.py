@@ -206,7 +206,7 @@ class Held:
             just_now: Whether it has to have come about just now.
         """
         if option.side and line.note:
-            if any(words in line.note for words in self._kinds_on_the_side(line, option)):
+            if any(words in line.note for words in self._kinds_on_the_side(line.things, option)):
                 return True
             if option.words in line.note:
                 option = replace(option, side=False)
@@ -239,9 +239,9 @@ class Held:
                 )
         return any(self.made_with(thing, option) for thing in line.things)
 
-    def _kinds_on_the_side(self, line: Line, option: Option) -> Iterator[str]:
+    def _kinds_on_the_side(self, things: Sequence[Thing], option: Option) -> Iterator[str]:
         """Say which choices "the dressing on the side" may be: "ranch on the side"."""
-        for thing in line.things:
+        for thing in things:
             for name, change in product(thing.names, thing.changes):
                 if self._kitchen.is_kind(name, change, option.entity.words):
                     yield option.of(self._kitchen.choice(name, change))
@@ -308,6 +308,10 @@ class Held:
         return self._made[key]
 
     def _is_made(self, thing: Thing, option: Option) -> bool:
+        if option.side and not frozenset(thing.changes).isdisjoint(
+            self._kinds_on_the_side([thing], option)
+        ):
+            return True
         for name in thing.names:
             meant = self._kitchen.made(name, option.words)
             if meant is not None and set(meant) <= set(thing.changes):

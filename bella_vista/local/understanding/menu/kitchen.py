@@ -139,7 +139,7 @@ class Kitchen:
         if said and set(said) < set(stems(chosen)):
             return True
         return any(
-            said == stems(heading)
+            said == stems(heading)[-len(said) :]
             for group in self._menu.options.values()  # cheddar is a cheese, of whatever dish
             if any(choice.name == chosen for choice in group.choices)
             for heading in (group.name, *group.aliases)

@@ -13,6 +13,7 @@ from state.errors import ChoiceMissing, OrderError
 from state.menu import Combo, Dish, Menu
 from state.menu.words import stems
 
+_BESIDE = " on the side"
 _KNOWN = 2_000
 """So many things are remembered as they were settled: the readings of a line share most of them."""
 
@@ -165,7 +166,7 @@ class Settling:
         if item.size is not None:
             item = replace(item, size=self._menu.size(dish, item.size))
         item = replace(item, changes=[*item.changes, *self._said_in_name(item, dish)])
-        item = self._heated(item, dish)
+        item = self._told_beside(self._heated(item, dish), dish)
         good, notes, question = self._changes(item, dish)
         item = replace(item, notes=[*item.notes, *(n for n in notes if n not in item.notes)])
         if question is not None:
@@ -194,6 +195,23 @@ class Settling:
                     hot.extend(last)
                     wishes.remove(note)
         return replace(item, changes=[*item.changes, *hot], notes=wishes) if hot else item
+
+    def _told_beside(self, item: Item, dish: Dish) -> Item:
+        """Say which choice, made or usual, is to lie beside: "with ranch, dressing on the side"."""
+        told, new = [*item.changes], item.changes[item.yielding :]
+        for words in [one for one in new if one.endswith(_BESIDE)]:
+            said = stems(words.removesuffix(_BESIDE))
+            for group in self._menu.groups(dish):
+                if all(said != stems(one)[-len(said) :] for one in (group.name, *group.aliases)):
+                    continue
+                names = {choice.name for choice in group.choices}
+                made = [one for one in new if names & {*(self._kitchen.made(dish.name, one) or ())}]
+                usual = group.default and self._kitchen.fits(dish.name, group.default + _BESIDE)
+                choice = made[0] if len(made) == 1 else group.default if usual and not made else ""
+                if choice:
+                    told[told.index(words)] = choice + _BESIDE
+                    told = [one for one in told if one not in made]
+        return replace(item, changes=told)
 
     def _without_what_is_in_it(self, changes: list[str], size: str | None, dish: Dish) -> list[str]:
         """Leave out what a dish has anyway, though it can be added as well: "a burger with ketchup"."""
@@ -252,7 +270,7 @@ class Settling:
                 if " half " in f" {words}" and self._contained_half(dish, words):
                     continue  # "half mushrooms, half just cheese"
                 bad = bad or error
-                plain = words.removesuffix(" on the side")
+                plain = words.removesuffix(_BESIDE)
                 own = self._own_beside(dish, plain) if plain != words else None
                 if own is not None and self._possible(dish, size, [*good, own]):
                     good.append(own)
@@ -366,7 +384,7 @@ class Settling:
         """Return what a dish has and some words mean, to lie beside it: "vinaigrette on the side"."""
         said = stems(words)
         called = [c for c in dish.contains if said and said == stems(c)[-len(said) :]]
-        return f"{called[0]} on the side" if len(called) == 1 else None
+        return called[0] + _BESIDE if len(called) == 1 else None
 
     def _contained_half(self, dish: Dish, words: str) -> bool:
         _, _, rest = words.partition("half ")
