@@ -211,6 +211,7 @@ class Settling:
                 if choice:
                     told[told.index(words)] = choice + _BESIDE
                     told = [one for one in told if one not in made]
+                    break
         return replace(item, changes=told)
 
     def _without_what_is_in_it(self, changes: list[str], size: str | None, dish: Dish) -> list[str]:
