@@ -357,7 +357,9 @@ class Doing:
             mask, cost = entity.mask, cost + (MISFIT / 2 if unknown else MISFIT)
         if state[NUM] < 2 and (state[SIZE] or state[SAID]):
             cost += PAUSED if state[JOINT] == COMMA else STOPPED if state[JOINT] == STOP else 0.0
-        if state[SAID] and state[JOINT] == AND and (follows(state, "a") or edge.words[:2] == "a "):
+        begun = follows(state, "a") or edge.words[:2] == "a "
+        begun = begun or (state[OP] == "instead-of" and follows(state, "the"))
+        if state[SAID] and state[JOINT] == AND and begun:
             cost += 2 * PAUSED  # "one sugar and a hot tea" says nothing of the tea
         if state[NUM] > 1 and state[JOINT] in (STOP, COMMA, AND) and edge.words[:2] == "a ":
             cost += 2 * PAUSED  # "sorry three, and a root beer"

@@ -319,18 +319,22 @@ def _meant(
     if one is None and len(named) == 1:
         pointed_at = _removed(words, first) or _put_on(words, first)
         is_made = pointed_at and _made_of(named[0], known, index, kitchen)
+    parts = [part for item in known for part in item.parts]
         some_part = _some_of(words, first) and named[0].does == "option"
         is_sized = named[0].does == "size" and _changed(words, first)
         is_told = is_made or is_sized or some_part
-        if not (is_told or _named_in_part(words, first, named[0], known, kitchen)):
+        wished = named[0].does == "dish" and named[0].whole and not _changed(words, first)
+        things = (known, () if wished else parts)  # "the masala dosa", not the Mysore one
+        called = (_named_in_part(words, first, named[0], one, kitchen) for one in things)
+        if not (is_told or any(called)):
             return None
     if one is None and len(named) > 1 and "dish" not in (named[0].does, named[-1].does):
         return None
     fits = [(_fit(item, named, known, index, kitchen), item) for item in known]
     best = min((fit for fit, _ in fits if fit is not None), default=None)
     some = _some_of(words, first)
-    if best is None and (one is not None or some):  # "the falafel one", a part of a combo
-        parts = [part for item in known for part in item.parts]
+    if best is None and (one is not None or some or len(named) == 1):
+        # "The falafel one", a part of a combo.
         fits = [(_fit(part, named, parts, index, kitchen), part) for part in parts]
         best = min((fit for fit, _ in fits if fit is not None), default=None)
     if best is None or (run[0] is one and best):
