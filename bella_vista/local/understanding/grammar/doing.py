@@ -66,6 +66,7 @@ from bella_vista.local.understanding.grammar.states import (
     VERB,
     Act,
     State,
+    begins_sentence,
     follows,
     follows_all,
     follows_option_of_another,
@@ -466,6 +467,8 @@ class Doing:
         if state[OP] == "instead-of" and state[JOINT] == STOP:
             cost = UNSIZED + NOT_IN_IT  # "not all over. Ham on the other half": of the pizza
         if state[JOINT] == ON and state[HEAD] and follows(state, "the"):
+        if state[PLACE] == "before" and state[SAID] and begins_sentence(state):
+            cost += STOPPED
             cost = 0.3  # "no tomato on the burger": rather a thing than a burger sauce
         if denied and not pend and state[JOINT] not in (OR, AND, COMMA, NOTHING, THE):
             return 9.0

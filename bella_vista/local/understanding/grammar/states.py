@@ -99,6 +99,13 @@ def follows(state: State, does: str) -> bool:
     return state[STEPS] is not None and bool(state[STEPS][0].edge.does == does)
 
 
+def begins_sentence(state: State) -> bool:
+    """Whether "and" begins a sentence just before: "a tea, no ice. And chicken on the salad"."""
+    steps = state[STEPS]
+    paused = follows(state, "and") and steps[1] is not None
+    return paused and bool(steps[1][0].edge.does == "stop")
+
+
 def follows_listed_option(state: State) -> bool:
     """Whether a pause, an "and" or an article parts the option just before from what comes before it."""
     steps = state[STEPS]
