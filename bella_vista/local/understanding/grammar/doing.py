@@ -400,7 +400,8 @@ class Doing:
         return UNFOUND
 
     def _heading(self, state: State, edge: Edge, place: int) -> float:
-        return UNFOUND if follows(state, "number") else 0.0
+        apart = state[HEAD] > 0 and not state[MASK] & edge.entity.mask
+        return UNFOUND if follows(state, "number") else UNSIZED if apart else 0.0
 
     def _narrow(self, state: State, edge: Edge, place: int) -> float:
         state[MASK] &= edge.entity.mask
@@ -466,9 +467,9 @@ class Doing:
         cost = 0.3 if resized else 0.0  # "make the small one medium": rather of another size
         if state[OP] == "instead-of" and state[JOINT] == STOP:
             cost = UNSIZED + NOT_IN_IT  # "not all over. Ham on the other half": of the pizza
-        if state[JOINT] == ON and state[HEAD] and follows(state, "the"):
         if state[PLACE] == "before" and state[SAID] and begins_sentence(state):
             cost += STOPPED
+        if state[JOINT] == ON and state[HEAD] and follows(state, "the"):
             cost = 0.3  # "no tomato on the burger": rather a thing than a burger sauce
         if denied and not pend and state[JOINT] not in (OR, AND, COMMA, NOTHING, THE):
             return 9.0
