@@ -154,7 +154,9 @@ class _Telling:
             if not before or turn.kind not in ("one", "many") or before[-1].number > turn.number:
                 continue
             follows = self._tokens[turn.begins]
-            if not (follows.stop or follows.word in words_of("before a part")):
+            chosen = self._names.longest(self._tokens, turn.begins)
+            made = chosen is not None and chosen[1].choice and not chosen[1].dishes
+            if not (made or follows.stop or follows.word in words_of("before a part")):
                 continue  # "and one burger with fries" is a burger
             name = before[-1].name
             counted = [one.first for one in self._turns if one.kind in ("one", "many")]
@@ -162,7 +164,7 @@ class _Telling:
             starts = [first for first in others if first > turn.first]
             ends = min(starts, default=len(self._tokens))
             had = self._parts(name, before[-1].last, turn.first)
-            if had >= self._open(name) and len(self._parts(name, turn.begins, ends)) >= _LEAST:
+            if had >= self._open(name) and self._named_parts(name, turn.begins, ends) >= _LEAST:
                 said = self._told(name, turn, ends)
                 self._tokens = [*self._tokens[: turn.first], *said, *self._tokens[ends:]]
         return self._tokens
@@ -292,6 +294,12 @@ class _Telling:
             for at, part in enumerate(parts)
             if {*part.dishes} & {*meaning.dishes}
         }
+
+    def _named_parts(self, name: str, first: int, last: int) -> int:
+        """Return how many dishes are named between two places that a combo may have."""
+        combo = self._kitchen.combo(name)
+        dishes = {dish for part in combo.parts for dish in part.dishes} if combo else set()
+        return sum(bool(dishes & {*one.dishes}) for one in self._named(first, last))
 
     def _open(self, name: str) -> set[int]:
         """Return the parts of a combo that have to be chosen."""
