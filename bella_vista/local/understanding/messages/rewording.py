@@ -1,7 +1,7 @@
 """Rewrites what guests say into forms that the grammar knows: "one of the meals gets a cola"."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -9,7 +9,7 @@ from bella_vista.local.english.required_words import RequiredWords
 from bella_vista.local.english.talking import expanded_pattern, lines_of, pattern, words_of
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.menu.names import Names
-from bella_vista.local.understanding.words.tokens import Found, Token, Words, number_at
+from bella_vista.local.understanding.words.tokens import Found, Token, Words, number_at, tokenize
 from state.menu.words import stem, stems
 
 
@@ -62,7 +62,7 @@ def reworded(
                 tokens = words.tokens
                 words = Words(words.line, tokens[: found.first] + inside + tokens[found.last :])
                 possible = required.possible(words.spoken)
-    return _same_choices(_same_nouns(_turned(words, names), names), names, known)
+    return _same_choices(_same_nouns(_turned(words, names), names, ordered), names, known)
 
 
 def _turned(words: Words, names: Names) -> Words:
@@ -80,30 +80,48 @@ def _turned(words: Words, names: Names) -> Words:
     return words
 
 
-def _same_nouns(words: Words, names: Names) -> Words:
-    """Write out the noun of a name that was said before: "two apple juices and one orange"."""
+def _same_nouns(words: Words, names: Names, ordered: Iterable[str]) -> Words:
+    """Write out the noun of a name that was said or ordered before: "two apple juices and one orange"."""
     nouns: dict[str, tuple[Token, Sequence[str]]] = {}
+    there = [token for name in ordered for token in tokenize(name)[1:]]
     at = 0
     while at < len(words):
-        token = words.tokens[at]
+        token, before = words.tokens[at], words.tokens[:at]
         named = names.longest(words.tokens, at)
         length = named[0] if named is not None else 1
         if named is not None and named[1].own and length > 1:
             last = words.tokens[at + length - 1]
             nouns[last.stem] = last, named[1].dishes
+        elif length == 1 and _stands_for_noun(words, at, names):
+            told = [*there, *(noun for noun, _ in nouns.values())]
+            for noun in _nouns_of(before[-1], told, names):
+                one = replace(noun, start=token.start, end=token.end)
+                words = Words(words.line, (*before, one, *words.tokens[at + 1 :]))
         elif length == 1 and nouns and _lacks_noun(words, at, names):
-            wholes = [
-                (noun, names.longest((token, noun), 0))
+            told = [
+                noun
                 for noun, dishes in nouns.values()
                 if not any(names.is_choice_of(dish, token.stem) for dish in dishes)
             ]
-            meant = [noun for noun, whole in wholes if whole and whole[0] > 1 and whole[1].own]
-            if meant:
-                told = replace(meant[-1], start=token.end, end=token.end)
-                before, after = words.tokens[: at + 1], words.tokens[at + 1 :]
-                words, length = Words(words.line, (*before, told, *after)), 2
+            for noun in _nouns_of(token, told, names):
+                one, length = replace(noun, start=token.end, end=token.end), 2
+                words = Words(words.line, (*before, token, one, *words.tokens[at + 1 :]))
         at += length
     return words
+
+
+def _nouns_of(kind: Token, nouns: Sequence[Token], names: Names) -> Sequence[Token]:
+    """Return the last noun with which a word is the name of a dish."""
+    wholes = [(noun, names.longest((kind, noun), 0)) for noun in nouns]
+    return [noun for noun, whole in wholes if whole and whole[0] > 1 and whole[1].own][-1:]
+
+
+def _stands_for_noun(words: Words, at: int, names: Names) -> bool:
+    """Whether "one" stands behind the first word of a name, which is none by itself: "a whole one"."""
+    if words.tokens[at].word != "one" or at < 2:
+        return False
+    article = words.tokens[at - 2].word in words_of("a or the")
+    return article and names.longest(words.tokens[at - 1 : at], 0) is None
 
 
 def _lacks_noun(words: Words, at: int, names: Names) -> bool:
