@@ -270,22 +270,25 @@ def _ones_without(
 ) -> Iterator[Edge]:
     """Find those of a dish that lack a choice of the others: "the one without mayo", "the ones without sauce"."""
     for one in words.edges[first]:
-        if one.does != "one" or one.words not in ("one", "ones"):
+        put_on = one.does == "dish" and one.whole and _put_on(words, first)
+        if not put_on and (one.does != "one" or one.words not in ("one", "ones")):
             continue
         for joint in _at(words, one.end):
             for named in _at(words, joint.end) if joint.does == "no" else ():
                 if named.does not in ("option", "group") or not named.whole:
                     continue
                 fits = [(_fit_one(item, named, known, index, kitchen), item) for item in known]
-                having = {item.names for fit, item in fits if fit == 0.0}
+                having = {item.names for fit, item in fits if fit in (0.0, _AS_IT_COMES)}
                 lacking = [item for fit, item in fits if fit is None and item.names in having]
+                if put_on:
+                    lacking = [i for i in lacking if index.bit(i.name or "") & one.entity.mask]
                 pieces = sum(item.quantity or 1 for item in lacking)
-                single = len(lacking) == 1 if one.words == "one" else pieces > 1
+                plural = one.words == "ones" or one.plural
+                single = pieces > 1 if plural else len(lacking) == 1
                 if single and len({item.names for item in lacking}) == 1:
                     entity = index.entity(index.bit(lacking[0].name or "").bit_length())
                     said = " ".join(token.word for token in words.tokens[first : named.end])
                     lines = tuple(item.line.id for item in lacking if item.line is not None)
-                    plural = one.words == "ones"
                     yield Edge(
                         "dish", named.end, _COST, entity, words=said, plural=plural, lines=lines
                     )
@@ -316,10 +319,10 @@ def _meant(
     """Return what a run of names means, where it is one thing on the order."""
     one = next((edge for edge in run if edge.does == "one"), None)
     named = [edge for edge in run if edge.does != "one"]
+    parts = [part for item in known for part in item.parts]
     if one is None and len(named) == 1:
         pointed_at = _removed(words, first) or _put_on(words, first)
         is_made = pointed_at and _made_of(named[0], known, index, kitchen)
-    parts = [part for item in known for part in item.parts]
         some_part = _some_of(words, first) and named[0].does == "option"
         is_sized = named[0].does == "size" and _changed(words, first)
         is_told = is_made or is_sized or some_part
