@@ -54,9 +54,7 @@ class WholeLine:
 
     def too_many(self, said: Sequence[Said], lines: Sequence[Line]) -> Iterator[str]:
         """Name each dish of which more came than was said."""
-        if any(
-            one.copies or (one.head is None and (one.more or one.ref in _AGAIN)) for one in said
-        ):
+        if any(one.copies or one.ref in _AGAIN or (one.head is None and one.more) for one in said):
             return
         added: dict[str, int] = {}
         had: dict[str, int] = {}

@@ -24,7 +24,12 @@ from bella_vista.local.understanding.order.corrections import (
     take_back,
 )
 from bella_vista.local.understanding.order.exceptions import excepted, made_otherwise
-from bella_vista.local.understanding.order.fragments import again, fragment, pointed
+from bella_vista.local.understanding.order.fragments import (
+    again,
+    fragment,
+    pointed,
+    same_for_another,
+)
 from bella_vista.local.understanding.order.instead import instead_of, means_another, moved_from
 from bella_vista.local.understanding.order.naming import name_dish
 from bella_vista.local.understanding.order.outcome import LOOSE, NO_EFFECT, NOT_THERE, Outcome
@@ -413,6 +418,10 @@ def _carry(out: Outcome, said: Said, following: Sequence[Said]) -> None:
         return
     if said.become is not None and of_waiting(out, said, said.become):
         return
+    if said.ref == "same" and not said.more and same_for_another(out, said):
+        if said.head is None:
+            return
+        said = replace(said, ref="", joint=BUT)  # "the same but with a cola"
     if one_of_counted(out, said) or _of_copy(out, said):
         return
     if said.ref == "it" and said.verb == "change" and _comes_for_removed(said.become, out):
@@ -493,7 +502,9 @@ def _of_having(out: Outcome, said: Said) -> Said:
 def _of_copy(out: Outcome, said: Said) -> bool:
     """Change what is to be like another thing: "the same, but he wants his eggs scrambled"."""
     copy = out.items[-1] if out.items and out.items[-1].copied else None
-    begins = said.joint != STOP and said.verb in ("", "add") and not said.number
+    but = "but" in out.told(range(max(0, said.place - 2), said.place)).split()
+    begins = said.joint != STOP and said.verb in ("", "add")
+    begins = begins and not (said.count if but else said.number)  # "but with a cola"
     if copy is not None and begins and said.joint in (BUT, WITH) and not (said.become or said.more):
         other = said.head is not None and not out.matcher.named(said.mask, [copy])
         if (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bella_vista.local.english import lexicon
-from bella_vista.local.english.talking import words_of
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.grammar.grammar import AND, BUT, COMMA, ON, OR, STOP
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.meaning import Question, not_left_off
@@ -189,6 +189,33 @@ def again(out: Outcome, said: Said) -> None:
         out.order(said, topic, (topic,))
     else:
         out.penalty += LOOSE
+
+
+def same_for_another(out: Outcome, said: Said) -> bool:
+    """Order all that somebody gets once more: "a cake and a juice for my son, my daughter the same"."""
+    people = [at for at in range(out.length) if pattern("one of us").match(out.told([at]))]
+    here = range(said.pointed - _NEAR // 2, said.pointed + _NEAR)
+    near = [at for at in people if at in here and not _paused(out, at, said.pointed)]
+    earlier = [out.told(range(at)) for at in people if near and at < near[0]]
+    shares = [[item for item in out.items if item.words not in told] for told in earlier]
+    share = next((one for one in reversed(shares) if one), [*out.items])
+    if not any(shares[-1:]) and share and _paused(out, share[0].spoken, share[-1].spoken):
+        return False  # "a pizza, and a wrap for me, and the same for my wife": the wrap
+    named = said.head is not None and out.index.names(said.mask)
+    able = [item for item in share if out.matcher.able(item, said)] if said.described else share
+    if not near or len(share) < 2 or any(item.splits for item in share) or not (named or able):
+        return False
+    for item in share:
+        bare = Said(place=said.place, count=item.quantity)
+        told = replace(said, head=None, count=item.quantity)
+        out.repeat(item, told if item in able and not named else bare)
+    return True
+
+
+def _paused(out: Outcome, one: int, other: int) -> bool:
+    """Whether a pause stands between two places."""
+    between = out.told(range(min(one, other), max(one, other)))
+    return not {",", ".", ";"}.isdisjoint(between.split())
 
 
 def _same_share(out: Outcome, said: Said) -> bool:
