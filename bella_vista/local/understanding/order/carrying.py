@@ -506,13 +506,11 @@ def _of_copy(out: Outcome, said: Said) -> bool:
     begins = said.joint != STOP and said.verb in ("", "add")
     begins = begins and not (said.count if but else said.number)  # "but with a cola"
     if copy is not None and begins and said.joint in (BUT, WITH) and not (said.become or said.more):
-        other = said.head is not None and not out.matcher.named(said.mask, [copy])
-        if (
-            other
-            and out.matcher.section(made := out.make(said)) == out.matcher.section(copy)
-            and made.name
-        ):
-            out.give_place(copy, made)  # "the same but tuna, and on rye"
+        made = out.make(said)
+        kind = out.matcher.section(made)
+        alike = [one for one in out.items if one.copied and out.matcher.section(one) == kind]
+        if said.head and made.name and alike and not out.matcher.named(said.mask, [copy]):
+            out.give_place(alike[-1], made)  # "the same but tuna, and on rye"
             return True
     if copy is None or not (begins and said.head and said.definite and said.described):
         return False

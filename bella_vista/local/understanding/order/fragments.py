@@ -201,7 +201,9 @@ def same_for_another(out: Outcome, said: Said) -> bool:
     share = next((one for one in reversed(shares) if one), [*out.items])
     if not any(shares[-1:]) and share and _paused(out, share[0].spoken, share[-1].spoken):
         return False  # "a pizza, and a wrap for me, and the same for my wife": the wrap
-    named = said.head is not None and out.index.names(said.mask)
+    named = said.head is not None
+    if named and "but" not in out.told(range(said.pointed, said.named[0])).split():
+        return False  # "the same burger"
     able = [item for item in share if out.matcher.able(item, said)] if said.described else share
     if not near or len(share) < 2 or any(item.splits for item in share) or not (named or able):
         return False
