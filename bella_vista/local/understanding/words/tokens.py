@@ -54,7 +54,8 @@ class Token:
         return self.stop and self.word in {".", "?", "!", ";"}
 
 
-_WITHOUT = re.compile(r"(?<!\w)w/o(?!\w)", re.IGNORECASE)
+_WITHOUT = re.compile(r"(?<!\w)w/o(ut)?(?!\w)", re.IGNORECASE)
+_WITH = re.compile(r"(?<![\w/])w/(?!/|e\b)", re.IGNORECASE)
 _INCHES = re.compile(r"(?<=\d)\s?[\"\u201d\u2033](?=[\s,.;!?]|$)")
 _SHORT = re.compile(r"\b([dm]rs?)\.\s?(?=\w)", re.IGNORECASE)
 _IDENTITY = re.compile(
@@ -77,6 +78,7 @@ def clean(text: str) -> str:
     text = _unnumbered(text)
     text = _HALF_OF_DAY.sub(r"\1m", text)
     text = _WITHOUT.sub("without", text)
+    text = _WITH.sub("with ", text)  # without the pause that a slash is
     text = _SHORT.sub(r"\1 ", text)
     text = _INCHES.sub(" inch ", text)
     text = _IDENTITY.sub(r"\1 identification", text)  # which is no "I would"
