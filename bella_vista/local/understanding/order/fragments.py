@@ -10,7 +10,12 @@ from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.meaning import Question, not_left_off
 from bella_vista.local.understanding.order.announcing import put_announced
 from bella_vista.local.understanding.order.combos import tell_part
-from bella_vista.local.understanding.order.outcome import LOOSE, NEW_THOUGH_THERE, Outcome
+from bella_vista.local.understanding.order.outcome import (
+    LOOSE,
+    NEW_THOUGH_THERE,
+    NO_EFFECT,
+    Outcome,
+)
 from bella_vista.local.understanding.order.shares import _this_one, of_pieces, the_one
 from bella_vista.local.understanding.order.targets import counted_off, several, sized, targets
 from bella_vista.local.understanding.order.waiting import fill, left, meant_of_waiting
@@ -62,6 +67,7 @@ def pointed(out: Outcome, said: Said) -> None:
             source.changes, source.yielding = [], 0
         out.change_each(replace(said, head=None), [source])
     elif said.ref in ("rest", "other") and last is not None and last.splits:
+        out.penalty += 0.0 if left(last) or said.correct else NO_EFFECT  # all of them are told
         out.split(last, said, None)
     elif said.ref == "other" and last is not None and said.described:
         if last.quantity == 1 and last.counted:
