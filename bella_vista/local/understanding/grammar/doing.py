@@ -362,6 +362,8 @@ class Doing:
         begun = begun or (state[OP] == "instead-of" and follows(state, "the"))
         if state[SAID] and state[JOINT] == AND and begun:
             cost += 2 * PAUSED  # "one sugar and a hot tea" says nothing of the tea
+        if state[NUM] > 0 and state[JOINT] == AND:
+            cost += 2 * PAUSED  # "one of those, and french toast" counts no french toast
         if state[NUM] > 1 and state[JOINT] in (STOP, COMMA, AND) and edge.words[:2] == "a ":
             cost += 2 * PAUSED  # "sorry three, and a root beer"
         if state[NUM] > 0 and state[JOINT] == WITH:
