@@ -255,7 +255,8 @@ CONDITIONS: dict[str, Callable[[Doing, State, Edge], bool]] = {
     "speaking_of": lambda doing, s, e: (
         not (s[OP] or s[VERB] or follows(s, "off"))
         and (s[HEAD] > 0 and doing.known)
-        and (bool(s[FLAGS] & DEFINITE) and e.words == "to")
+        # "The curry to mild", "curry down to mild"
+        and (e.words.endswith(" to") or (bool(s[FLAGS] & DEFINITE) and e.words == "to"))
     ),
     "otherwise": lambda doing, s, e: (
         doing.known
