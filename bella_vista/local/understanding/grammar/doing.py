@@ -231,6 +231,8 @@ class Doing:
         return LOST_VERB if state[VERB] else 0.0
 
     def _uncount(self, state: State, edge: Edge, place: int) -> float:
+        if edge.words == "one" and self.known and follows(state, "ordinal"):
+            return COUNTED  # nor rather does "the second one", of the order
         state[NUM] = 0
         self.act(state, "uncount", None, place)
         return 0.0

@@ -51,6 +51,7 @@ def name_dish(out: Outcome, said: Said, following: Sequence[Said]) -> None:
     if following and following[0].verb == "instead-of" and following[0].head is not None:
         said.instead = False  # what gives way is named
     there = out.of_lines(said) or out.matcher.named(said.mask, out.there)
+    said.definite = said.definite or bool(there and said.ordinal)  # "first steak rare"
     if said.kept and there and not said.described and said.count is None:
         out.spoken = there[-1]
         return
@@ -219,7 +220,8 @@ def _speaks_of(out: Outcome, said: Said, following: Sequence[Said]) -> bool:
     told = (after.become or after).head is None  # it is said next how it is to be
     named = (out.of_lines(said) if told else []) or out.matcher.named(said.mask, out.things)
     if said.described:
-        made = out.matcher.made_with(named, said.options) if said.options and not said.size else []
+        tells = said.options and not (said.size or said.ordinal)
+        made = out.matcher.made_with(named, said.options) if tells else []
         if len(made) == 1 < len(named) and following and not (said.verb or said.instead):
             out.spoken = made[0]  # "the coke without ice is mine, make it a large"
             return True

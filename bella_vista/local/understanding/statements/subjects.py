@@ -42,7 +42,9 @@ class Subjects:
             name = _one_of(self._names.resolve(" ".join(content)).names, things)
             if name is not None:
                 return name, self._kitchen.size(name, size) if size else None
-        dishes = [one.name for one in self._menu.dishes if size and self._kitchen.size(one.name, size)]
+        dishes = [
+            one.name for one in self._menu.dishes if size and self._kitchen.size(one.name, size)
+        ]
         if len(dishes) == 1:  # "how much is an eight piece?"
             return dishes[0], self._kitchen.size(dishes[0], size or "")
         if any(

@@ -62,7 +62,9 @@ _IDENTITY = re.compile(
     r"\b(need|show|have|bring|check|take|an|my|your|valid|photo|without|any) ids?\b", re.IGNORECASE
 )
 _ORDINAL = re.compile(
-    r"(?<=\bthe )(1st|2nd|3rd|4th)(?= (?!of\b|st\b|street|ave|floor)[a-z])", re.IGNORECASE
+    r"(?:(?<=\bthe )|(?<=\band )|(?<=[.,;!\n] )|^)(1st|2nd|3rd|4th)"
+    r"(?=:| (?!of\b|st\b|street|ave|avenue|floor|fl\b|road|rd\b|dec|nov)[a-z])",
+    re.IGNORECASE,
 )
 _ORDINALS = {"1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth"}
 _FRACTION = re.compile(r"(?<![\d/])(?<!\d )(?:1/2|[13]/4)(?= ?[a-z])", re.IGNORECASE)
