@@ -73,6 +73,8 @@ def instead_of(out: Outcome, said: Said) -> None:
             return
     if said.within and _of_a_part(out, said):
         return
+    if said.ref in ("other", "rest") and said.head is None and out.fewer is not None:
+        return  # "only one cola, a tea instead of the other one": that one is gone already
     found = targets(out, said) if said.head is not None or said.ref else []
     found = [item for item in found if item.line is not None] or found
     if found:
@@ -152,8 +154,10 @@ def in_place_of_another(out: Outcome, said: Said) -> None:
     several = out.gives_way is not None and out.several_give_way
     out.gives_way = out.removed = None
     topic = out.asked_about()
-    if old is None and said.instead and topic and not out.kitchen.serves(topic):
-        out.add(item)  # "do you have the honey bread? Two baklavas instead", as it is sold out
+    if old is None and said.instead and (out.fewer or topic and not out.kitchen.serves(topic)):
+        # "Do you have the honey bread? Two baklavas instead", as it is sold out; "only two colas,
+        # and a tea instead", where there were three.
+        out.add(item)
         return
     if old is None and said.instead:
         same = [
