@@ -392,7 +392,12 @@ def _hand_on_size(outcome: Outcome, item: Item, combo: Combo) -> None:
     able = [one for one in item.parts if one.size is None and comes(one.name, item.size or "")]
     if not able:
         fixed = [part.dishes[0] for part in combo.parts if len(part.dishes) == 1]
-        able = [Item(words=name, names=(name,)) for name in fixed if comes(name, item.size)][:1]
+        names = [name for name in fixed if comes(name, item.size)]
+        if not names and item in outcome.items:  # "a deal with a short stack"
+            taken = [part.name or "" for part in item.parts]
+            told = _told_by(combo, outcome.kitchen, taken, (), item.size)
+            names = [told] if told else []
+        able = [Item(words=name, names=(name,)) for name in names[:1]]
         item.parts += able
     for part in able:
         part.size = item.size
