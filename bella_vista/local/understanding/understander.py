@@ -38,7 +38,7 @@ from bella_vista.local.understanding.statements.questions import Questions
 from bella_vista.local.understanding.statements.statements import SETTLING, Statements
 from bella_vista.local.understanding.statements.talk import Talk, comment, kept, remark
 from bella_vista.local.understanding.words.phrases import small_words
-from bella_vista.local.understanding.words.tokens import Token, Words, number_at
+from bella_vista.local.understanding.words.tokens import LISTED, Token, Words, number_at
 from state.contact import with_written_postcode
 from state.menu import Menu
 from state.menu.families import families_of
@@ -110,6 +110,8 @@ class Understander:
         """
         now = now if now is not None else datetime.now(UTC)
         written = with_written_postcode(text, self._house.postcodes)
+        if pending is not None and 1 < len(LISTED.findall(written)) == self._combos(pending):
+            written = LISTED.sub(r" . number \1:", written)  # each of the combos that wait
         words = self._house.names.spelt(Words.read(written))
         if not words.tokens or _JSON_KEY.search(text):  # copied data is nothing that a guest says
             return Understanding(text)

@@ -84,6 +84,8 @@ def _becomes_part(outcome: Outcome, item: Item, combo: Combo, said: Said) -> boo
     if there and not room:  # the chicken of a chicken menu, said again with how it is to be
         outcome.give(there[0], said)
         return True
+    if said.correct and item in outcome.settled and not room and (said.number or 1) == 1:
+        return outcome.takes_part(item, outcome.make(said))  # "and a cola, no wait, a tea"
     if not room or (len(room) != len(named) and len(room) != 1):
         return False
     room = [*plainest(room)]

@@ -69,7 +69,8 @@ _ORDINAL = re.compile(
 _ORDINALS = {"1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth"}
 _FRACTION = re.compile(r"(?<![\d/])(?<!\d )(?:1/2|[13]/4)(?= ?[a-z])", re.IGNORECASE)
 _YOU_ALL = re.compile(r"\by['\u2019]all\b", re.IGNORECASE)
-_LISTED = re.compile(r"(?:^|(?<=[\s;]))\(?(\d{1,2})[).](?=\s+[^\W\d]|\s+\d+\s+\w)")
+LISTED = re.compile(r"(?:^|(?<=[\s;]))\(?(\d{1,2})[).](?=\s+[^\W\d]|\s+\d+\s+\w)")
+"""The number of a list: "1) a small latte 2) two muffins"."""
 
 
 def clean(text: str) -> str:
@@ -92,10 +93,10 @@ def clean(text: str) -> str:
 
 def _unnumbered(text: str) -> str:
     """Let the numbers of a list be pauses: "1) a small latte 2) two muffins"."""
-    found = [int(number) for number in _LISTED.findall(text)]
+    found = [int(number) for number in LISTED.findall(text)]
     if len(found) < 2 or found != list(range(1, len(found) + 1)):
         return text
-    return _LISTED.sub(" . ", text)
+    return LISTED.sub(" . ", text)
 
 
 def _visible(character: str) -> str:
