@@ -314,10 +314,10 @@ def _swap_option(out: Outcome, said: Said, become: Said) -> None:
         ):  # "sub oat milk for the whole milk"
             become = replace(become, options=[*said.options, *become.options[1:]])
     if become.head is not None:  # "change the bun to brioche on the cheeseburger"
-        things = out.matcher.named(become.mask, things)
+        things = [one for one in things if out.matcher.named(become.mask, (one, *one.parts))]
         become = replace(become, head=None)
     elif said.head is not None:  # "change the pork in the ramen to tofu"
-        things = out.matcher.named(said.mask, things)
+        things = [one for one in things if out.matcher.named(said.mask, (one, *one.parts))]
     if said.size is not None:
         things = sized(out, things, said.size.words) or things
     having = [i for i in things if old.kind != "group" and out.matcher.has(i, old.words)]

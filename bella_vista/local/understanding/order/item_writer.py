@@ -240,7 +240,8 @@ class ItemWriter:
         if self._kitchen.has(item.name, words):
             item.changes.append(f"no {words}")
             return True
-        return False
+        having = (part for part in item.parts if self._matcher.has(part, words))
+        return any(self._gives_way(part, words, for_) for part in having)
 
     def count_anew(self, item: Item, options: Sequence[Option]) -> None:
         """Let a choice that is counted be as many as is said, not as many more: "three sugars"."""
