@@ -224,15 +224,18 @@ class Doing:
         return self._was_open
 
     def _count(self, state: State, edge: Edge, place: int) -> float:
+        again = state[NUM] > 0 and state[JOINT] in (COMMA, STOP, AND)
         state[NUM] = edge.value
         self.act(state, "count", edge, place)
+        if again:
+            return STRANGE  # "make it five lattes, two with oat milk" are no two in all
         if edge.words == "one" and state[FLAGS] & DEFINITE and follows(state, "plain"):
             return STRANGE  # "the plain one" counts nothing
+        if edge.words == "one" and self.known and follows(state, "ordinal"):
+            return COUNTED  # nor rather does "the second one", of the order
         return LOST_VERB if state[VERB] else 0.0
 
     def _uncount(self, state: State, edge: Edge, place: int) -> float:
-        if edge.words == "one" and self.known and follows(state, "ordinal"):
-            return COUNTED  # nor rather does "the second one", of the order
         state[NUM] = 0
         self.act(state, "uncount", None, place)
         return 0.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from bella_vista.local.english.numbers import UNITS
 from bella_vista.local.english.talking import phrases_of, words_of
 from bella_vista.local.understanding.grammar.edges import NAMED, Edge
 from bella_vista.local.understanding.grammar.grammar import FILLER_ON_NAME
@@ -9,14 +10,17 @@ from bella_vista.local.understanding.menu.index import Index
 from bella_vista.local.understanding.words.phrases import phrases
 from bella_vista.local.understanding.words.tokens import Token, number_at
 
+_IN_WORDS = {str(number): word for word, number in UNITS.items()}
+
 
 def add_phrases(edges: list[list[Edge]], tokens: Sequence[Token], index: Index) -> None:
     """Add an edge for each number and each phrase of a line."""
     said = tuple(token.word for token in tokens)
+    spelt = tuple(_IN_WORDS.get(word, word) for word in said)  # "all 3 of them"
     for first, token in enumerate(tokens):
         if not token.stop:
             _numbers(edges, tokens, first)
-            _phrases(edges, tokens, first, said, index)
+            _phrases(edges, tokens, first, said, spelt, index)
             if first and said[first - 1] in words_of("no more"):  # "no more food" is not more of it
                 edges[first] = [edge for edge in edges[first] if edge.does != "further"]
 
@@ -123,6 +127,7 @@ def _phrases(
     tokens: Sequence[Token],
     first: int,
     said: tuple[str, ...],
+    spelt: tuple[str, ...],
     index: Index,
 ) -> None:
     here = edges[first]
@@ -136,7 +141,7 @@ def _phrases(
     named = any(edge.does in NAMED and edge.whole for edge in here)
     for words, phrase in phrases().get(tokens[first].word, ()):
         end = first + len(words)
-        if said[first:end] != words:
+        if words not in (said[first:end], spelt[first:end] if phrase.does != "note" else ()):
             continue
         following = tokens[end] if end < len(tokens) else None
         of_each = words[-1] in words_of("every") and phrase.does in _EACH and following is not None
