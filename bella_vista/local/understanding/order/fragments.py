@@ -281,11 +281,8 @@ def fragment(out: Outcome, said: Said) -> None:
     size_alone = said.size is not None and not said.options
     of_topic = size_alone and (said.number is not None or not out.there)
     goes_on = out.announced or said.described and out.items
-    if (
-        topic
-        and not (said.correct or goes_on)
-        and (one_more or of_topic or said.count and not said.described)
-    ):
+    counted = said.count and (not said.described or _is_told_with(out, said))  # "two with corn"
+    if topic and not (said.correct or goes_on) and (one_more or of_topic or counted):
         out.order(said, topic, (topic,))
         return
     if out.announced and (said.options or said.plain):
