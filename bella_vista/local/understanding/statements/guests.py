@@ -264,8 +264,8 @@ class Guests:
 
         Args:
             words: A clause.
-            order: The order. If something is on it, "and a cola for Tom" names another guest; the names of
-                those who have a line point at it and stay.
+            order: The order. If something is on it, or somebody else gets something, "and a cola for Tom"
+                names another guest; the names of those who have a line point at it and stay.
         """
         known = frozenset(one for line in order.items for one in line.person)
         tokens, left = words.tokens, [*words.tokens]
@@ -277,9 +277,12 @@ class Guests:
             if alone and strange:
                 said = len((found.match["said"] or "").split())
                 left = [one for one in left if one not in tokens[at : at + 1 + said]]
-        for at in range(1, len(tokens)):
-            if tokens[at - 1].word != "for" or not self._is_strange(words, at):
-                continue
+        for_whom = [at for at in range(1, len(tokens)) if tokens[at - 1].word == "for"]
+        named = [at for at in for_whom if self._is_strange(words, at)]
+        shared = (
+            bool(order.items) or len(named) > 1 or any(tokens[i].word == "me" for i in for_whom)
+        )
+        for at in named:
             if tokens[at].word in known:
                 continue
             if words.part(0, at).said.endswith(_ORDERING_FOR):
@@ -287,8 +290,8 @@ class Guests:
             alike = at > 1 and tokens[at - 2].word in words_of("alike")
             swaps = words.part(0, at).find(pattern("verb swap")) is not None
             last = (
-                bool(order.items)
-                and self._ends(words, at + 1)
+                shared
+                and (self._ends(words, at + 1) or tokens[at + 1].word == "and")
                 and self._names_food(words)
                 and not swaps
             )
