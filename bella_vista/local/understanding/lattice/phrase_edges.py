@@ -237,6 +237,8 @@ def _phrases(
                 cost += 2.0  # "instead of the hot dog", but "three shots instead of the one"
         if phrase.does == "a" and phrase.words == "any" and (following is None or following.stop):
             cost += 1.5  # "on any"
+        if phrase.does == "them" and words[-1] == "two" and "ones" in said[end + 1 : end + 3]:
+            cost += 2.0  # "the two plain ones"
         if phrase.words == "make that":
             cost += 0.5
         if (

@@ -229,13 +229,14 @@ def of_split(out: Outcome, said: Said) -> bool:
 
 def the_one(out: Outcome, said: Said) -> bool:
     """Carry out "the hot one large with feta": what comes first says which, the rest is to be."""
-    if not said.definite or said.article or said.count or not said.options:
+    if not said.definite or said.article or not said.options:
         return False
-    if of_split(out, said):
+    if not said.count and of_split(out, said):
         return True
     found, rest = told_first(out, said, out.things)
-    if len(found) != 1 or not rest.described:
-        return False
+    if len(found) != 1 or not rest.described or said.count not in (None, found[0].quantity):
+        return False  # "the two plain ones with corn" are all that are plain
+    rest.count = None
     told = [one for one in said.options if one not in rest.options]
     parts = out.matcher.made_with(found[0].parts, told) if told else []
     if len(parts) == 1 and out.matcher.able(parts[0], rest):
