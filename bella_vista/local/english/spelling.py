@@ -89,6 +89,8 @@ SPELLED = {
     "chix": "chicken",
     "chz": "cheese",
     "sammich": "sandwich",
+    "bfast": "breakfast",
+    "brekkie": "breakfast",
     "sandwhich": "sandwich",
     "shrooms": "mushrooms",
 }
