@@ -167,6 +167,8 @@ def _phrases(
         alone = following is not None and (following.stop or following.word in ("a", "an"))
         if phrase.does == "the" and words[-1] in ("that", "this") and alone:
             continue  # "cancel that, I'll do the eggplant instead", "make that a large cola"
+        if phrase.words == "his" and (following is None or following.stop):
+            here.append(Edge("it", end, 0.1, words="his"))  # "a latte for Tom, two sugars in his"
         if phrase.does == "because":
             here.append(Edge("because", end, 0.0, words=phrase.words))
             continue
@@ -239,6 +241,8 @@ def _phrases(
             cost += 1.5  # "on any"
         if phrase.does == "them" and words[-1] == "two" and "ones" in said[end + 1 : end + 3]:
             cost += 2.0  # "the two plain ones"
+        if phrase.words == "as" and said[end + 1 : end + 2] in (("come",), ("comes",)):
+            cost += 1.0  # "two as they come"
         if phrase.words == "make that":
             cost += 0.5
         if (
