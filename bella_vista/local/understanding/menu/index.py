@@ -532,6 +532,10 @@ class Index:
             for name in {stems(n) for one in group.choices for n in (one.name, *one.aliases)}
         ]
         shared = {name for name, groups in Counter(names).items() if groups > 1}
+        for group in self._menu.options.values():
+            for name in (one for choice in group.choices for one in (choice.name, *choice.aliases)):
+                for way in self._ways(stems(name)) if of_group.get(group.name) else ():
+                    option(way, name)  # "chicken broth" is no "chicken" of another "kids broth"
         for at, group in enumerate(self._menu.options.values()):
             mask = of_group.get(group.name, 0)
             if not mask:
