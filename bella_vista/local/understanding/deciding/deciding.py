@@ -180,10 +180,11 @@ class Deciding:
         for item in waiting:
             self._prefer_parts(words, item)
         there = bool(known or waiting or topic)
+        fewer = 1 if len(tokens) < _LONG else 2
         if beam is None:
-            beam = BEAM if len(tokens) < _LONG else BEAM // 2
+            beam = BEAM // fewer
         found = self._search.readings(
-            words, known=there, chosen=self._chosen(words, known), most=READINGS, beam=beam
+            words, known=there, chosen=self._chosen(words, known), most=READINGS // fewer, beam=beam
         )
         situation = Situation(topic, which, before, reviewed, sold_out, topic_size)
         weighed: list[Decided] = []

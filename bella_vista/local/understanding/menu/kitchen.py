@@ -28,6 +28,7 @@ class Kitchen:
     def __init__(self, menu: Menu) -> None:
         self._menu = menu
         self._fitting: dict[tuple[str, str], _Fitting] = {}
+        self._kinds: dict[tuple[str, str], bool] = {}
 
     def dish(self, name: str | None) -> Dish | None:
         """Return a dish by its name on the menu."""
@@ -57,9 +58,15 @@ class Kitchen:
 
     def is_kind_of(self, name: str, words: str) -> bool:
         """Whether words are in a dish's name or are its section: garlic naan is a naan."""
-        dish = self.dish(name)
-        kinds = (name, dish.section) if dish is not None else (name,)
-        return any({*stems(words)} <= {*stems(kind)} for kind in kinds)
+        known = self._kinds.get((name, words))
+        if known is None:
+            dish = self.dish(name)
+            kinds = (name, dish.section) if dish is not None else (name,)
+            known = any({*stems(words)} <= {*stems(kind)} for kind in kinds)
+            if len(self._kinds) > _KEPT:
+                self._kinds.clear()
+            self._kinds[name, words] = known
+        return known
 
     def fits(self, name: str | None, words: str) -> bool:
         """Whether a dish can be had like that."""
