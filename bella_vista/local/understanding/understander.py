@@ -361,6 +361,7 @@ class _Hearing:
             elif pending.code == "not_valid" and pending.facts.get("field") == "rating":
                 self._expects = "rating"
             words = self._without_giving_up(words, self._pending)
+        words = self._without_taken_back(words)
         words = self._house.statements.whole(
             self._without_empty(self._without_laughter(without_names(words, self._house.names))),
             self._heard,
@@ -400,6 +401,19 @@ class _Hearing:
         self._heard.meant("nothing")
         return words.part(found.last, len(words))
 
+    def _without_taken_back(self, words: Words) -> Words:
+        """Leave out the one dish of a message that its end takes back: "a latte, oh never mind"."""
+        found = words.find(pattern("takes back at the end"))
+        if found is None or not found.first:
+            return words
+        before = words.part(0, found.first)
+        dishes = [one.dishes for one in cut(before, self._house.names) if one.dishes]
+        there = any({*item.names} & {*dishes[0]} for item in self._known) if dishes else True
+        if len(dishes) != 1 or there:  # of what is on the order, it is taken off
+            return words
+        self._heard.meant("nothing")
+        return words.part(found.last, len(words))
+
     def _without_laughter(self, words: Words) -> Words:
         """Leave out "lol" and its like, which say nothing wherever they stand."""
         laughs, longest = words_of("laughter"), self._house.names.longest
@@ -433,13 +447,13 @@ class _Hearing:
         return words
 
     def _without_one(self, words: Words) -> Words:
-        """Leave out the "one" of a size in a change: "make the latte a large one and use oat milk"."""
+        """Leave out the "one" of a size in a change: "the latte should be a large one, with oat milk"."""
         tokens = words.tokens
         for at in range(_LEAST_BEFORE_ONE, len(tokens)):
             if tokens[at].word != "one" or tokens[at - 2].word not in ("a", "an"):
                 continue
             begins = max(0, at - _MOST_BEFORE_ONE)
-            makes = any(token.word == "make" for token in tokens[begins : at - 2])
+            makes = any(token.word in ("make", "be") for token in tokens[begins : at - 2])
             named = self._house.names.longest(tokens, at - 1)
             sized = named is not None and named[0] == 1 and named[1].sizes and not named[1].dishes
             if makes and sized:

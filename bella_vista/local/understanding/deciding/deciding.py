@@ -549,7 +549,10 @@ class Deciding:
                 and words.passed[first - 1].kind == "no"
                 and kinds & {"word", "food", "part", "name"}
             ):
-                decided.questions.append(not_left_off(told))
+                if words.tokens[first - 1].word == "never":  # "a latte and a coke, never mind"
+                    decided.questions.append(Question("unclear", {"words": f"never {told}"}))
+                else:
+                    decided.questions.append(not_left_off(told))
                 continue
             variant = any(
                 words.tokens[at].word in vocabulary.VARIANTS for at in range(first, last + 1)

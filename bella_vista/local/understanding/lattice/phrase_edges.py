@@ -110,6 +110,11 @@ def _of_people(tokens: Sequence[Token], first: int, end: int) -> bool:
     return ends and " ".join(before) in phrases_of("counts people")
 
 
+def _after_and(tokens: Sequence[Token], first: int) -> bool:
+    """Whether "and" and a pause stand before a place."""
+    return first > 1 and tokens[first - 1].stop and tokens[first - 2].word == "and"
+
+
 def _of_so_many(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> None:
     """Find "of the three", with or without what they are; "two of the twelve wings" rather has a size."""
     if first + 2 >= len(tokens) or tokens[first + 1].word not in words_of("before so many"):
@@ -161,6 +166,15 @@ def _phrases(
             and following.word in ("out", "off")
         ):
             continue
+        if phrase.words in phrases_of("thinks aloud") and _after_and(tokens, first):
+            here.append(Edge("filler", end, 0.0, words=phrase.words))
+            continue  # "a burger and, hang on, a soup": both
+        apart = first and tokens[first - 1].stop and following is not None and following.stop
+        apart = apart and not all(token.stop for token in tokens[end:])
+        if phrase.words in ("never mind", "forget it") and apart:
+            here.append(
+                Edge("correct", end, 0.1, words=phrase.words)
+            )  # "a tea, never mind, a coffee"
         if phrase.does == "correct" and words == ("no",) and first:
             if tokens[first - 1].word == "with" and following is not None and not following.stop:
                 continue  # "a cola with no lemon"
