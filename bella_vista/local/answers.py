@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from bella_vista.local.english import vocabulary
 from bella_vista.local.english.sentences import (
     foods_of,
     joined,
@@ -16,16 +17,20 @@ from bella_vista.local.english.sentences import (
 from bella_vista.local.english.talking import pattern, table, words_of
 from bella_vista.local.understanding.meaning import Asked, minor
 from bella_vista.local.understanding.statements.questions import lists
+from bella_vista.local.understanding.words.tokens import number_at, tokenize
 from state.allergens import allergens_met, dishes_with, held_by, is_mentioned
 from state.contact import postcode_in
 from state.errors import OrderError
 from state.hours import KINDS, earliest, hours_text, is_open, next_opening, opening_spans
-from state.menu import Choice, Combo, Dish, Menu, Section
+from state.menu import Choice, Combo, Dish, Menu, OptionGroup, Section
 from state.menu.families import families_named, families_of, is_declared
 from state.menu.model import WEEKDAYS
 from state.menu.words import stems
 from state.money import Cents, parse, shown
 from state.times import said_time
+
+_FEW_CHOICES = 4
+"""So many choices of a group at most are named with it."""
 
 
 class Answers:
@@ -228,7 +233,7 @@ class Answers:
         if not item.available:
             told = say("contents", name=item.name, description=item.description)
             return joined(told, say("sold out today"))
-        groups = [group.name for group in self._menu.groups(item) if group.choices]
+        groups = [_with_choices(group) for group in self._menu.groups(item) if group.choices]
         told = joined(
             say("contents", name=item.name, description=item.description, contains=item.contains),
             say("contents choices", groups=groups),
@@ -246,6 +251,11 @@ class Answers:
             (item.contains, self._menu.groups(item)) if isinstance(item, Dish) else ((), ())
         )
         told = say("contents", name=item.name, description=item.description, contains=contains)
+        if aspect == "size" and isinstance(item, Dish):
+            if _has_number(item.description or ""):
+                return told  # "Small is for two, large for four."
+            if any(map(_has_number, item.sizes)):
+                return self._price(Asked("price", item.name, aspect="sizes"), {})
         of_it = {word for one in words_of(f"words of {aspect}") for word in stems(one)}
         told_by = [
             group.name
@@ -424,7 +434,8 @@ class Answers:
         if choices:
             return say("had group", group=asked.subject, choices=list(choices))
         if asked.words:
-            return say("not_on_menu", words=asked.words)
+            food = any(map(vocabulary.is_food, asked.words.split()))
+            return say("not_on_menu", words=asked.words) if food else say("fact unknown")
         return self._choice_price(asked.subject) or self._section(None)
 
     def _section(self, name: str | None) -> str:
@@ -550,6 +561,17 @@ def so_far(order: Mapping[str, Any]) -> str:
     """Say what stands on the order, with its total."""
     lines = [line_words(line) for line in order.get("items") or ()]
     return say("so far", lines=lines, total=order.get("total")) if lines else say("so far nothing")
+
+
+def _has_number(text: str) -> bool:
+    tokens = tokenize(text)
+    return any(number_at(tokens, at) is not None for at in range(len(tokens)))
+
+
+def _with_choices(group: OptionGroup) -> str:
+    """Name a group of choices, with the choices if they are few."""
+    names = [choice.name for choice in group.choices if choice.available]
+    return f"{group.name} ({listed(names, 'or')})" if len(names) <= _FEW_CHOICES else group.name
 
 
 def _clock(at: datetime) -> str:

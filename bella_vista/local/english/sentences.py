@@ -29,8 +29,18 @@ def say(name: str, /, **facts: object) -> str:
     for line in blocks("sentences")[name]:
         if all(facts.get(fact) or facts.get(fact) == 0 for fact, _ in _FACT.findall(line)):
             text = _FACT.sub(lambda found: _shown(facts[found[1]], found[2]), line)
+            text = _agreeing(text, str(facts.get("name") or ""))
             return text[:1].upper() + text[1:] if line[-1] in ".?!" else text
     return ""
+
+
+def _agreeing(text: str, name: str) -> str:
+    """Put the verb after the name of several things into the plural: "The Fries come with"."""
+    if not name.endswith("s") or name.endswith(("ss", "us", "is")):
+        return text
+    verbs = {"is": "are", "comes": "come", "has": "have", "needs": "need"}
+    forms = rf"(?<={re.escape(name)} )(?:{'|'.join(verbs)})\b"
+    return re.sub(forms, lambda found: verbs[found[0]], text)
 
 
 def _shown(value: Any, how: str | None) -> str:

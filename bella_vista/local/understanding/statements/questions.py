@@ -410,13 +410,11 @@ class Questions:
             token.word in ("meat", "diet", "diets", "dietary") for token in told
         ):
             return None
-        if (
-            diet is not None
-            and diet not in self._diets.values()
-            and diet in self._menu.restaurant.facts
-        ):
+        no_meat = words.find(pattern("no meat")) is not None
+        about = diet or (None if no_meat else "meat")  # "what meat do you use?"
+        if about not in self._diets.values() and about in self._menu.restaurant.facts:
             return None
-        if diet == "veggie" or (diet is None and words.find(pattern("no meat")) is not None):
+        if diet == "veggie" or (diet is None and no_meat):
             diet = "vegetarian"
         pieces = cut(words, self._names)
         if self._orders_dish(pieces):
@@ -505,7 +503,8 @@ class Questions:
         if words.whole(pattern("asks menu")) is not None and unknown_words(pieces) is None:
             return Asked("menu")
         if have is not None and self._asks_having(words):
-            unknown = unknown_words(pieces)
+            unknown = unknown_words(cut(words.part(have.last, len(words)), self._names))
+            unknown = unknown or unknown_words(pieces)
             if unknown is None:
                 return Asked("menu") if choosing or begins in ("do", "have") else None
             match = self._names.resolve(unknown)
@@ -514,11 +513,9 @@ class Questions:
             known = self._fact(words, things, least=1.0)
             if known is None and set(stems(unknown)) & _stems_of("of the house"):
                 return Asked("facts", words=unknown)
-            if families_in_general(stems(unknown)):
-                return Asked("allergens", allergen=unknown, aspect="with")  # "do you have pork?"
-            return known or Asked("menu", words=unknown)
+            return known or _of_food(unknown)
         if words.whole(pattern("asks menu")) is not None:
-            return Asked("menu", words=unknown_words(pieces))
+            return _of_food(unknown_words(pieces))
         return self._fact(words, things, least=1.0)
 
     def _about_dish(self, words: Words, things: Sequence[Item]) -> Asked | None:
@@ -633,3 +630,10 @@ def _menu_meant(words: Words) -> bool:
 @cache
 def _stems_of(name: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words_of(name))
+
+
+def _of_food(words: str | None) -> Asked:
+    """Take a question for a food that is no dish for one about the dishes that hold it: "do you have pork?"."""
+    if words in words_of("allergens") or families_in_general(stems(words or "")):
+        return Asked("allergens", allergen=words, aspect="with")
+    return Asked("menu", words=words)
