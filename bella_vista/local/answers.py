@@ -64,6 +64,8 @@ class Answers:
                 return self._price(asked, order)
             case "contents" if asked.aspect:
                 return self._told_of(subject, asked.aspect)
+            case "contents" if subject is None and asked.words:
+                return say("not_on_menu", words=asked.words)
             case "contents":
                 allergies = [str(one) for one in order.get("allergies") or ()]
                 return joined(self._contents(subject), self._for(subject, allergies))
