@@ -106,7 +106,7 @@ async def test_a_patient_books_by_typing_and_changes_the_reason_by_hand(
 
     said = await ada.texts("[role=log] p")
     await ada.reload()
-    await hear(ada, "Scheduling", "On which day would you like to come?")
+    await hear(ada, "Scheduling", "Welcome back. Tuesday at 9:30. Shall I book it?")
     await ada.see("aside li", "Chosen: Tuesday, November 24, 2026 at 9:30 AM")
     assert (await ada.texts("[role=log] p"))[: len(said)] == said
     await ada.press("Yes")

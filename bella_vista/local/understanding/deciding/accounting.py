@@ -147,6 +147,7 @@ class Accounting:
                 if later.partial and later.become and later.become.head and _means(later, one):
                     one = replace(one, count=_less(one.count, later.count))
             split = after is not None and after.head is None and after.described
+            split = split or (after is not None and after.ref == "other" and bool(after.become))
             words = self._missing(
                 one, lines, asked, counted=not _counted_again(one, said[at + 1 :]), split=split
             )
@@ -343,6 +344,7 @@ class Accounting:
                 return ""
         if said.exact and said.count is not None and said.head is not None:
             plain = [line for line in found if said.plain and not line.things[0].changes]
+            found = [line for line in found if line.had] if split else found
             if sum(line.quantity for line in plain or found) > said.count:
                 return ""
         return None

@@ -32,8 +32,12 @@ def change(out: Outcome, said: Said, following: Sequence[Said] = ()) -> None:
         out.penalty += NO_EFFECT
         return
     become.more = become.more or said.more  # "one more shot in it"
-    if said.ref in ("one", "other") and out.fewer is not None and become.head is not None:
-        out.add(out.make(become))  # that one is on the order no more
+    turns = become.head is not None or (said.ref == "other" and become is not said)
+    if said.ref in ("one", "other") and out.fewer is not None and turns:
+        fresh = out.fewer.copy(1) if become.head is None else out.make(become)
+        if become.head is None:  # "only one small tea, the other one should be a large"
+            out.give(fresh, become)
+        out.add(fresh)  # that one is on the order no more
         out.fewer = None
         return
     shared = said.verb == "swap" and said.partial and said.head is None
