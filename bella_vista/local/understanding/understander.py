@@ -552,6 +552,9 @@ class _Hearing:
             dishes = any(piece.dishes for piece in cut(words, self._house.names))
             if not dishes and self._house.statements.address(words) is not None:
                 asked = Asked("service")  # "can you bring food to 88 Mott Street?"
+        if asked is not None and asked.kind == "contents" and asked.words:
+            if "wait" in self._heard.intents:
+                return  # "let me see what's in the cookie jar"
         wish = pattern("names a wish").match(words.said) is not None
         wish = wish or pattern("do it with").match(words.said) is not None
         wish = wish or (asked is not None and self._is_wish(asked, words))
