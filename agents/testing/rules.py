@@ -288,7 +288,7 @@ class _Seen:
 
     def __init__(self, chat_ctx: ChatContext) -> None:
         self.instructions = ""
-        self.last_reply = ""
+        self.last_reply: str | None = None  # of this agent
         self.handed_over: Mapping[str, str] = {}
         self.words: list[str] = []
         self.earlier: list[str] = []  # answered messages
@@ -337,16 +337,16 @@ def _choose(
             groups = rule.groups(text)
             if groups is None or not offered.issuperset(call.name for call in rule.calls):
                 continue
-            if rule.calls or seen.last_reply:
+            if rule.calls or seen.last_reply is not None:
                 choices.append(choice(rule, groups))
                 if not rule.calls:
                     known |= groups
                 break
-    if not choices and not (words and seen.last_reply):
+    if not choices and not (words and seen.last_reply is not None):
         returning = [rule for rule in rules if rule.returning] if seen.last_reply else []
         for rule in (returning or [rule for rule in rules if rule.opens])[:1]:
             before, _, after = (rule.say or "").partition("{last}")  # of an earlier return
-            last = seen.last_reply.removeprefix(before).removesuffix(after)
+            last = (seen.last_reply or "").removeprefix(before).removesuffix(after)
             choices.append(choice(rule, {"last": last}))
     return choices
 
