@@ -257,8 +257,6 @@ class SlowTools:
         if speech is None or not results:
             return ""
         self._shown[speech] = (*shown, *results)
-        for result in results:
-            result.requested = True
         return " ".join(result.text for result in results)
 
     def reply_ended(self, speech: SpeechHandle, *, spoken: bool) -> None:
