@@ -251,6 +251,7 @@ class Policy(ABC):
             else "",
             say("taken", taken=heard.taken),
             say("taken plain", names=heard.plain),
+            say("unmet", lines=heard.unmet),
             say("dropped", names=heard.dropped),
             say("unchanged", names=heard.unchanged),
             *(statement_of(one) for one in _told_besides(heard.question)),

@@ -179,6 +179,7 @@ class Understanding:
         dropped: What is not ordered after all, because it was not said which: "the Margherita".
         unchanged: What is not changed after all, because it was not said which one or how: "the Margherita".
         taken: The likelier of two orders that were never chosen between, as they were asked about.
+        unmet: What is not ordered because it hangs on an answer that is another one.
         plain: The dishes that are ordered as they come, because they cannot be had as was said: "the soup".
         already: Whether it asks for nothing but what the order has already.
         age: How old the guest says that they are, in years.
@@ -194,6 +195,7 @@ class Understanding:
     dropped: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()
     plain: tuple[str, ...] = ()
     already: bool = False
     age: int | None = None

@@ -283,14 +283,14 @@ class Pending:
                         fields["when"] = f"{day}{str(when)[10:]}"
                     heard.drafts[index] = (at, Draft(draft.op, fields))
                     self.settled = True
-        if draft is not None and needs in ("note_address", "email"):
+        if draft is not None and needs in ("note_address", "email", "order_anyway"):
             if "right" in heard.intents:
                 self._heard_word = "yes"
             goes_on = decided.drafts or heard.has("set_customer") or heard.has("choose_payment")
             if needs == "note_address" and goes_on and not self._heard_word:
                 self._heard_word = "yes"  # going on with the order means it
             if self._heard_word == "yes" and not heard.has("set_fulfilment"):
-                heard.drafts.append((0, draft))
+                heard.drafts += [(0, one) for one in self._question.facts.get("orders", (draft,))]
             self.settled = bool(self._heard_word) or heard.has("set_fulfilment")
         if needs == "tip" and heard.has("set_tip"):
             self.settled = True

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from bella_vista.local.english import ask, lexicon, vocabulary
+from bella_vista.local.english.sentences import line_words
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.english.talking import patterns as patterns_of
 from bella_vista.local.understanding.deciding.deciding import Decided, Deciding
@@ -34,6 +35,7 @@ from bella_vista.local.understanding.order.corrections import changed_line, in_a
 from bella_vista.local.understanding.order.parts import on_order
 from bella_vista.local.understanding.pending import Pending
 from bella_vista.local.understanding.statements.heard import Heard, asks_before
+from bella_vista.local.understanding.statements.on_answers import CONDITIONS, Condition, OnAnswers
 from bella_vista.local.understanding.statements.questions import Questions
 from bella_vista.local.understanding.statements.statements import SETTLING, Statements
 from bella_vista.local.understanding.statements.talk import Talk, comment, kept, remark
@@ -273,6 +275,7 @@ class _House:
     deciding: Deciding
     statements: Statements
     questions: Questions
+    on_answers: OnAnswers
     postcodes: Sequence[str]
 
     @classmethod
@@ -285,6 +288,7 @@ class _House:
             deciding=Deciding(menu, kitchen),
             statements=Statements(menu, names),
             questions=Questions(menu, names, kitchen),
+            on_answers=OnAnswers(names, kitchen),
             postcodes=delivery.postcodes if delivery is not None else (),
         )
 
@@ -344,6 +348,10 @@ class _Hearing:
         self._talk = Talk(house.names, self._heard, expects)
         self._pending: Pending | None = None
         self._cleared = False
+        self._question = Words("", ())
+        self._condition: Condition | None = None
+        self._left_off: dict[str, str] = {}
+        self._hanging: list[tuple[bool, str | None, Words]] = []
 
     @property
     def read(self) -> Sequence[Token]:
@@ -522,8 +530,60 @@ class _Hearing:
             first = next(stops, len(words))  # "if not the cod, and a coke"
         return words.part(first, len(words))
 
+    def _on_answer(self, words: Words) -> Words | None:
+        """Take what hangs on the answer to a question; nothing where it is not to be ordered by that answer."""
+        asked = self._answers[-1] if self._answers else None
+        if asked is not None and asked.kind in CONDITIONS:
+            read = self._house.on_answers.read(words, asked, self._question)
+            self._condition, words = read or (self._condition, words)
+        if self._condition is None or not _content(words):
+            return words
+        condition, words = self._house.on_answers.applied(self._condition, words)
+        if condition.leaves:  # where the menu does not tell, that is said
+            self._left_off[condition.dish if self._condition.met else ""] = condition.about
+        ends = words.tokens[-1:] and words.tokens[-1].breaks
+        self._condition = None if ends else replace(condition, leaves=False)
+        if condition.met or (condition.met is None and self._house.questions.find(words, ())):
+            return words
+        self._hanging.append((condition.offers, self._topic, words))
+        return None
+
+    def _without_left_off(self, draft: Draft) -> Draft:
+        """Leave off a dish what is not wanted if it is there."""
+        name = str(draft.fields.get("name"))
+        if draft.op != "add_item" or not (what := self._left_off.pop(name, "")):
+            return draft
+        told = (*draft.fields.get("modifications", ()), f"no {what}")
+        changes = self._house.kitchen.canonical(name, draft.fields.get("size"), told)
+        return replace(draft, fields={**draft.fields, "modifications": [*changes]})
+
+    def _hung(self, alone: bool) -> tuple[Sequence[Question], Sequence[str]]:
+        """Return the question whether to order what hangs on an unknown answer, and what is not ordered."""
+        drafts: list[Draft] = []
+        lines: list[str] = []
+        for _, topic, words in self._hanging:
+            inner = _Hearing(self._house, self._order, None, self._now, topic, None)
+            inner.hear(words.trimmed(words_of("joints")), None)
+            heard = inner.understanding(words.line, None)
+            asked = (heard.question, *heard.question.rest) if heard.question else ()
+            told = [*heard.commands, *(one.draft for one in asked if one.draft is not None)]
+            drafts += [one for one in told if one.op != "add_item" or "name" in one.fields]
+            if told and all(one.op == "add_item" and "name" in one.fields for one in told):
+                lines += [line_words(one.fields) for one in told]
+            elif told or asked or heard.not_understood:
+                lines.append(f'"{words.typed().strip(" .,!?")}"')
+        allergic = self._order.allergies or self._heard.has("add_allergy")
+        if not drafts or not alone or allergic or not all(one[0] for one in self._hanging):
+            return (), lines
+        why = "unsaid" if self._answers[-1].kind == "contents" else None
+        facts = {"needs": "order_anyway", "lines": lines, "orders": tuple(drafts), "why": why}
+        return [Question("missing", facts, drafts[0])], ()
+
     def _clause(self, words: Words) -> None:
-        words = self._one_of_several(words)
+        hanging = self._on_answer(words)
+        if hanging is None:
+            return
+        words = self._one_of_several(hanging)
         offers = self._pending is not None and self._pending.offers(words)
         if not (offers or self._drops_topic(words)):
             words = self._talk.take(words)
@@ -538,9 +598,6 @@ class _Hearing:
         words = self._if_there_is_none(words)
         if not _content(words):
             return
-        told = any(one.kind in _CONDITIONS for one in self._answers)
-        if told and pattern("on a condition").search(words.said) is not None:
-            return  # the guest decides when they have heard the answer
         if (other := words.find(pattern("asks another"))) is not None:
             self._heard.meant("wait")
             words = self._without_aside(words, other.first)
@@ -569,6 +626,7 @@ class _Hearing:
                 if pattern("asks how much is that").fullmatch(words.said.rstrip(" ?")):
                     asked = Asked("price", subject=self._topic)
             self._answers.append(asked)
+            self._question, self._condition = words, None
             self._topic, self._topic_size = asked.dish or asked.subject, asked.size
             return
         if asked is not None:
@@ -754,6 +812,8 @@ class _Hearing:
         settled = self._pending.close(self._heard, decided) if self._pending is not None else False
         drafts = [*self._heard.drafts]
         questions = [*self._heard.questions, *decided.questions]
+        hung, unmet = self._hung(not questions)
+        questions.extend(hung)
         if not self._heard.has("cancel_order"):
             drafts.extend(self._placed(decided))
         if self._cleared:
@@ -761,7 +821,16 @@ class _Hearing:
                 (-1, Draft("remove_item", {"line_id": line.id})) for line in self._order.items
             ]
         drafts.sort(key=lambda pair: pair[0])
+        drafts = [(at, self._without_left_off(draft)) for at, draft in drafts]
+        questions = [
+            replace(one, draft=self._without_left_off(one.draft)) if one.draft else one
+            for one in questions
+        ]
         commands = [draft for _, draft in drafts]
+        for line in self._order.items:
+            if what := self._left_off.pop(line.name, ""):
+                fields = {"line_id": line.id, "modifications": [*line.modifications, f"no {what}"]}
+                commands.append(Draft("change_item", fields))
         if any(one.code == "ambiguous" for one in questions):  # "we need drinks, what do you have?"
             self._answers = [one for one in self._answers if one != Asked("menu")]
         for question in questions:
@@ -777,6 +846,7 @@ class _Hearing:
             settled,
             (*self._unheard, *decided.not_understood),
             already=not commands and not questions and self._is_already(decided),
+            unmet=(*unmet, *(f'"no {what}"' for what in self._left_off.values())),
             age=self._heard.age,
         )
 

@@ -104,6 +104,19 @@ class Kitchen:
         """Whether something is in a dish and could be left off."""
         return self._fits(name, f"no {words}")[0] == "changes"
 
+    def comes_with(self, name: str | None, words: str) -> bool:
+        """Whether the menu says that something comes with a dish or combo, though it may have to be chosen."""
+        dish, combo, said = self.dish(name), self.combo(name), stems(words)
+        if dish is None:
+            parts = (one for part in combo.parts for one in part.dishes) if combo else ()
+            return any(self.is_kind_of(one, words) for one in parts)
+        for group in self._menu.groups(dish):
+            chosen = (c for c in group.choices if said in map(stems, (c.name, *c.aliases)))
+            usual = any(group.default in (None, choice.name) for choice in chosen)
+            if group.least and (said == stems(group.name) or usual):
+                return True
+        return self.has(name, words) or {*said} <= {*stems(dish.description or "")}
+
     def contents(self, name: str | None) -> tuple[str, ...]:
         """Name what is in a dish and could be left off."""
         dish = self.dish(name)
