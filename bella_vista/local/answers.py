@@ -161,6 +161,8 @@ class Answers:
 
     def _price(self, asked: Asked, order: Mapping[str, Any]) -> str:
         item = self._item(asked.subject)
+        if item and item.name != asked.subject and (choice := self._choice_price(asked.subject)):
+            return choice  # burrata that is put on a dish
         if isinstance(item, Combo):
             return say("price", name=f"the {item.name}", price=self._money(item.price))
         if isinstance(item, Dish):

@@ -350,7 +350,7 @@ class _Hearing:
         self._cleared = False
         self._question = Words("", ())
         self._condition: Condition | None = None
-        self._left_off: dict[str, str] = {}
+        self._changes: dict[str, str] = {}
         self._hanging: list[tuple[bool, str | None, Words]] = []
 
     @property
@@ -394,7 +394,11 @@ class _Hearing:
     def _about_dish(self, asked: Asked, words: Words) -> Asked:
         """Take "is it vegan?" for the dish that was asked about just before."""
         named = any(piece.dishes for piece in cut(words, self._house.names))
+        left = cut(Words("", tuple(self._left)), self._house.names)
+        dishes = {piece.dishes for piece in left if piece.dishes and not piece.changes}
         before = self._answers[-1].subject if self._answers else self._topic
+        if before is None and len(dishes) == 1 and len(only := dishes.pop()) == 1:
+            before = only[0]  # "a carbonara. Is there egg in it?"
         points = not words_of("it of a dish").isdisjoint(token.word for token in words.tokens)
         known = before is not None and self._house.kitchen.dish(before) is not None
         if asked.kind in _OF_DISHES and known and points and not named:
@@ -539,21 +543,26 @@ class _Hearing:
         if self._condition is None or not _content(words):
             return words
         condition, words = self._house.on_answers.applied(self._condition, words)
-        if condition.leaves:  # where the menu does not tell, that is said
-            self._left_off[condition.dish if self._condition.met else ""] = condition.about
+        if condition.change:  # where the menu does not tell, that is said
+            self._changes[condition.dish if self._condition.met else ""] = condition.change
         ends = words.tokens[-1:] and words.tokens[-1].breaks
-        self._condition = None if ends else replace(condition, leaves=False)
-        if condition.met or (condition.met is None and self._house.questions.find(words, ())):
+        self._condition = None if ends else replace(condition, change="")
+        asks = words.tokens[0].word in words_of("asking")
+        if pattern("does without the dish").fullmatch(words.said.strip(" .,!")) and self._said:
+            if condition.met is not False:  # what was ordered hangs on the answer
+                self._let_wait(offers=condition.met is None)
+            return None
+        if condition.met or asks:
             return words
         self._hanging.append((condition.offers, self._topic, words))
         return None
 
-    def _without_left_off(self, draft: Draft) -> Draft:
-        """Leave off a dish what is not wanted if it is there."""
+    def _with_change(self, draft: Draft) -> Draft:
+        """Leave off a dish what is not wanted if it is there, or add what is not."""
         name = str(draft.fields.get("name"))
-        if draft.op != "add_item" or not (what := self._left_off.pop(name, "")):
+        if draft.op != "add_item" or not (what := self._changes.pop(name, "")):
             return draft
-        told = (*draft.fields.get("modifications", ()), f"no {what}")
+        told = (*draft.fields.get("modifications", ()), what)
         changes = self._house.kitchen.canonical(name, draft.fields.get("size"), told)
         return replace(draft, fields={**draft.fields, "modifications": [*changes]})
 
@@ -605,6 +614,9 @@ class _Hearing:
                 return
         asked = self._asked_alike(words) or self._house.questions.find(words, self._known)
         asked = self._about_dish(asked, words) if asked is not None else None
+        if asked is None and self._answers and self._answers[-1].kind in _OF_DISHES and self._topic:
+            if words.trimmed(frozenset()).whole(pattern("asks of it")):
+                asked = Asked("contents", subject=self._topic)
         if (asked is None or asked.kind == "facts") and words.said.startswith(_ASKS_YOU):
             dishes = any(piece.dishes for piece in cut(words, self._house.names))
             if not dishes and self._house.statements.address(words) is not None:
@@ -618,7 +630,10 @@ class _Hearing:
         if wish:
             asked = None
         elif asked is not None and not (asked.kind == "payment" and self._expects == "choice"):
-            if asked.kind == "service":
+            if asked.kind in ("price", "total") and (added := self._asked_to_add(words)):
+                self._answers += added[:-1]
+                asked = added[-1]
+            elif asked.kind == "service":
                 asked = self._with_address(asked, words)
             elif asked.kind in _OF_A_DISH and asked.subject is None and asked.words is None:
                 asked = replace(asked, subject=self._topic)  # "and what is in it?"
@@ -653,6 +668,34 @@ class _Hearing:
         self._gap = False
         self._said.append((len(self._left), words))
         self._left.extend(words.tokens)
+
+    def _let_wait(self, *, offers: bool) -> None:
+        """Order what was said last only when the guest has heard the answer."""
+        first, words = self._said.pop()
+        del self._left[first:]
+        self._hanging.append((offers, self._topic, words))
+
+    def _asked_to_add(self, price: Words) -> Sequence[Asked]:
+        """Let a change wait whose price is asked for; returns the questions for what it names."""
+        words = self._said[-1][1] if self._said else Words("", ())
+        of_that = price.trimmed(frozenset()).whole(pattern("asks how much is that"))
+        if not of_that or pattern("asks before adding").match(words.said) is None:
+            return ()
+        kitchen, pieces = self._house.kitchen, cut(words, self._house.names)
+        dishes = {one.dishes[0]: one for one in pieces if len(one.dishes) == 1}
+        subjects: list[str] = []
+        for piece in pieces:  # the burrata that is put on a pizza is no dish
+            on = [one for one in dishes if kitchen.fits(one, piece.words) and piece.changes]
+            on = [one for one in on if dishes[one] is not piece]
+            subjects += (
+                [kitchen.choice(on[0], piece.words)]
+                if on
+                else [n for n in dishes if dishes[n] is piece]
+            )
+        if not dishes:
+            return ()
+        self._let_wait(offers=True)
+        return [Asked("price", subject=one) for one in dict.fromkeys(subjects)]
 
     def _drops_topic(self, words: Words) -> bool:
         """Whether what is on the order and was asked about is not wanted: "is it hot? ok, skip it then"."""
@@ -821,15 +864,15 @@ class _Hearing:
                 (-1, Draft("remove_item", {"line_id": line.id})) for line in self._order.items
             ]
         drafts.sort(key=lambda pair: pair[0])
-        drafts = [(at, self._without_left_off(draft)) for at, draft in drafts]
+        drafts = [(at, self._with_change(draft)) for at, draft in drafts]
         questions = [
-            replace(one, draft=self._without_left_off(one.draft)) if one.draft else one
+            replace(one, draft=self._with_change(one.draft)) if one.draft else one
             for one in questions
         ]
         commands = [draft for _, draft in drafts]
         for line in self._order.items:
-            if what := self._left_off.pop(line.name, ""):
-                fields = {"line_id": line.id, "modifications": [*line.modifications, f"no {what}"]}
+            if what := self._changes.pop(line.name, ""):
+                fields = {"line_id": line.id, "modifications": [*line.modifications, what]}
                 commands.append(Draft("change_item", fields))
         if any(one.code == "ambiguous" for one in questions):  # "we need drinks, what do you have?"
             self._answers = [one for one in self._answers if one != Asked("menu")]
@@ -846,7 +889,7 @@ class _Hearing:
             settled,
             (*self._unheard, *decided.not_understood),
             already=not commands and not questions and self._is_already(decided),
-            unmet=(*unmet, *(f'"no {what}"' for what in self._left_off.values())),
+            unmet=(*unmet, *(f'"{what}"' for what in self._changes.values())),
             age=self._heard.age,
         )
 

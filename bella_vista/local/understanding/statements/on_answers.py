@@ -7,6 +7,7 @@ from bella_vista.local.understanding.meaning import Asked
 from bella_vista.local.understanding.menu.kitchen import Kitchen
 from bella_vista.local.understanding.menu.names import Names
 from bella_vista.local.understanding.words.tokens import Words
+from state.menu.families import is_allergen
 from state.menu.words import stem, stems
 
 CONDITIONS = frozenset({"contents", "allergens", "diets", "price", "menu"})
@@ -17,14 +18,14 @@ CONDITIONS = frozenset({"contents", "allergens", "diets", "price", "menu"})
 class Condition:
     """Whether the menu says (``met``) that the answer is as it has to be, of a ``dish`` and what is ``about`` it.
 
-    What the dish holds and the guest does not want is not offered (``offers``), or left off (``leaves``).
+    What the dish holds and the guest does not want is not offered (``offers``); ``change`` is how they want it.
     """
 
     met: bool | None = None
     dish: str = ""
     about: str = ""
     offers: bool = True
-    leaves: bool = False
+    change: str = ""
 
 
 class OnAnswers:
@@ -43,6 +44,15 @@ class OnAnswers:
                 if asked.kind == "menu" and answer == "no":
                     return None  # "if not, the cod"
                 return self._condition(asked, question, answer), Words(words.line, wanted)
+        has = words.find(pattern("if it has"))
+        if has is not None and not has.first and asked.subject:
+            named = self._names.longest(words.tokens, has.last)
+            last = has.last + (named[0] if named is not None else 1)
+            about = words.part(has.last, last).said
+            kind = "allergens" if is_allergen(about) else "contents"
+            answer = "no" if has.match["no"] or has.match["not"] else "yes"
+            asked = Asked(kind, subject=asked.subject, allergen=about)
+            return self._condition(asked, Words("", ()), answer), words.part(last, len(words))
         found = words.find(pattern("if it is"))
         if found is None or found.first or asked.kind == "menu":
             return None
@@ -69,7 +79,11 @@ class OnAnswers:
             words = words.without(found.first, found.last)
             if left:  # it cannot be had without
                 return replace(condition, met=False, offers=False), words
-            return replace(condition, met=True, leaves=condition.met is not False), words
+            change = f"no {about}" if condition.met is not False else ""
+            return replace(condition, met=True, change=change), words
+        added = words.find(pattern("adds it")) if condition.met and about else None
+        if added is not None:
+            return replace(condition, change=about), words.without(added.first, added.last)
         ones = (at for at, one in enumerate(words.tokens) if one.word in words_of("it words"))
         one = next(ones, None)
         if condition.met and one is not None and self._kitchen.must_choose(condition.dish, about):
@@ -81,7 +95,8 @@ class OnAnswers:
         return condition, words
 
     def _condition(self, asked: Asked, question: Words, answer: str) -> Condition:
-        about = asked.allergen or _asked_inside(question)
+        inside = question.trimmed(frozenset()).whole(pattern("asked inside"))
+        about = asked.allergen or (inside and (inside["what"] or inside["what2"])) or ""
         so = self._is_so(asked, about)
         if question.find(pattern("asks without")) and asked.kind in ("allergens", "contents"):
             so = None if so is None else not so
@@ -106,14 +121,3 @@ class OnAnswers:
         # What the menu names elsewhere, it would tell of this dish, too; but no allergen.
         unsaid = False if self._names.meaning(about) and asked.kind == "contents" else None
         return kitchen.comes_with(subject, about) or unsaid
-
-
-def _asked_inside(question: Words) -> str:
-    """Return what may be in a dish: the red cabbage of "does the roast come with red cabbage?"."""
-    found = question.find(pattern("asks inside"))
-    if found is None:
-        return ""
-    whole = question.part(found.first, len(question)).trimmed(frozenset())
-    told = whole.whole(pattern("asks inside")) or found.match
-    what = Words.read(told["what"] or told["what2"])
-    return what.trimmed(words_of("in a condition")).said

@@ -71,7 +71,10 @@ class Questions:
         if not words.tokens:
             return None
         marked = words.tokens[-1].word == "?"
-        bare = words.part(0, len(words.tokens) - 1) if marked else words
+        besides = words.find(pattern("besides another"))
+        if besides and words_of("asks for any") & {*words.part(0, besides.first).spoken}:
+            words = words.part(0, besides.first)
+        bare = words.part(0, len(words.tokens) - 1) if words.tokens[-1].word == "?" else words
         marked = marked or wonders
         begins = bare.find(pattern("asks begins"))
         if (asked := self._has_allergen(bare)) is not None:
@@ -563,7 +566,7 @@ class Questions:
         return {token.stem for token in told if not token.stop} - _stems_of("no fact")
 
     def _asks_having(self, words: Words) -> bool:
-        return words.tokens[0].word in ("do", "does", "have", "has", "any", "is", "are", "got")
+        return words.tokens[0].word in words_of("begins asking for it")
 
     def _section_in(self, words: Words, pieces: Sequence[Piece]) -> str | None:
         for piece in pieces:
