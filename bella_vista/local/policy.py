@@ -147,7 +147,7 @@ class Policy(ABC):
         """Decide one reply."""
         if now.scene.guest is None:
             return Move(say=self.open(now))
-        asks_again = now.meant("repeat") and not now.heard.commands
+        asks_again = now.meant("repeat") and not (now.heard.commands or now.heard.answers)
         if asks_again and not now.scene.outcomes and now.scene.last_said:
             return Move(say=now.scene.last_said)
         calls = tuple(self._calls(now))

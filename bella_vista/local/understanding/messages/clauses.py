@@ -77,5 +77,8 @@ def _cuts(words: Words, first: int, index: int) -> bool:
         return True
     if any(token.word in words_of("asking") for token in words.tokens[first:index]):
         return False
+    asks = words.part(first, index).find(pattern("asks would know"))
+    if asks is not None and first + asks.last == index:
+        return False  # "could you tell me how much it is", "... if you have it"
     found = words.part(index, len(words.tokens)).find(pattern("strong opener"))
     return found is not None and found.first == 0
