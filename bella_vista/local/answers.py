@@ -1,6 +1,7 @@
 """Answers to what guests ask, from the menu and the order as data, and from nowhere else."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -53,6 +54,7 @@ class Answers:
             now: The present time, in the restaurant's zone.
         """
         subject = asked.subject
+        allergies = [str(one) for one in order.get("allergies") or ()]
         match asked.kind:
             case "price" if asked.aspect == "under":
                 return self._under(asked)
@@ -72,7 +74,10 @@ class Answers:
             case "allergens" if asked.aspect and asked.allergen:
                 return self._of_all(asked.allergen, subject, without=asked.aspect == "without")
             case "allergens" if asked.aspect == "without":
-                return self._without([str(one) for one in order.get("allergies") or ()], subject)
+                return self._without(allergies, subject)
+            case "allergens" if " or " in (asked.allergen or ""):
+                each = (replace(asked, allergen=one) for one in str(asked.allergen).split(" or "))
+                return joined(*(self.answer(one, order, now) for one in each))
             case "allergens":
                 return self._allergens(asked, order)
             case "diets":
@@ -349,7 +354,7 @@ class Answers:
         if not (is_mentioned(self._menu, allergen) or self._listing(allergen)):
             return self.not_mentioned([allergen])
         if without:
-            return self._without([allergen], section)
+            return self._without(allergen.split(" or "), section)
         return self._dishes_with(allergen, section) or self._without([allergen], section)
 
     def _dishes_with(self, allergen: str, section: str | None = None) -> str:

@@ -328,12 +328,16 @@ class Questions:
         return Asked("menu", subject=section, words="recommended")
 
     def _allergens(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        allergen = self._allergen_in(words)
+        several = self._allergens_in(words)
+        allergen = " or ".join(several) or None
         talks = words.find(pattern("asks allergen words")) is not None
         if allergen is None and not talks:
             return None
         pieces = cut(words, self._names)
         inside = words.find(pattern("asks inside")) or words.find(pattern("asks anything with"))
+        last = self._allergens_in(words.part(len(words) - 1, len(words)))
+        if inside is None and last and (found := words.find(pattern("is something"))) is not None:
+            inside, allergen = found, last[0]  # "is the oat milk dairy?"
         if (not talks and inside is None) or self._orders_dish(pieces):
             return None
         if _asks_for_it(words) and any(
@@ -353,7 +357,7 @@ class Questions:
             return Asked("allergens", subject=section, allergen=allergen, aspect=aspect)
         subject = self._choice_in(words)
         if subject is None:
-            subject, _ = self._subjects.find(pieces, things, besides=allergen)
+            subject, _ = self._subjects.find(pieces, things, besides=next(iter(several), None))
         if not talks and subject is None and allergen is not None and self._is_dish(allergen):
             return None
         return Asked("allergens", subject=subject, allergen=allergen)
@@ -384,7 +388,9 @@ class Questions:
         meaning = self._names.meaning(word)
         return meaning is not None and bool(meaning.dishes)
 
-    def _allergen_in(self, words: Words) -> str | None:
+    def _allergens_in(self, words: Words) -> list[str]:
+        """Return what is asked of, which may be several: "does it have nuts or soy?"."""
+        found: list[str] = []
         known = {stem(fold(one)): one for dish in self._menu.dishes for one in dish.allergens}
         of_names = self._inside_names(words)  # "do the fish tacos come with cabbage?"
         for at, token in enumerate(words.tokens):
@@ -394,9 +400,11 @@ class Questions:
             if token.stem in known or token.word in words_of("allergens") or in_general:
                 if [one.word for one in words.tokens[at + 1 : at + 2]] == ["free"]:
                     continue  # "is there egg in the gluten free crust?"
-                return known.get(token.stem, token.word)
+                found.append(known.get(token.stem, token.word))
         free = words.find(pattern("asks free"))
-        return free.match["what"] if free is not None and is_allergen(free.match["what"]) else None
+        if not found and free is not None and is_allergen(free.match["what"]):
+            found.append(free.match["what"])
+        return [*dict.fromkeys(found)]
 
     def _diet(self, words: Words, things: Sequence[Item]) -> Asked | None:
         of_names = self._inside_names(words)  # the veggie burger may be no vegan one
