@@ -432,20 +432,25 @@ class Answers:
 
     def _had(self, asked: Asked) -> str:
         """Say whether something is to be had: a dish, or the choices of a group."""
-        item = self._item(asked.subject)
+        item = None if asked.groups else self._item(asked.subject)
         if item is not None and not getattr(item, "available", True):
             return say("sold_out", name=item.name)
         if item is not None:
             return say("had", answer=self._price(Asked("price", item.name), {}))
-        groups = asked.groups or (asked.subject,)
-        of_them = (one for one in self._menu.options.values() if one.name in groups)
-        choices = dict.fromkeys(choice.name for one in of_them for choice in one.choices)
+        choices = dict.fromkeys(choice.name for choice in self._choices(asked))
         if choices:
             return say("had group", group=asked.subject, choices=list(choices))
         if asked.words:
             food = any(map(vocabulary.is_food, asked.words.split()))
             return say("not_on_menu", words=asked.words) if food else say("fact unknown")
-        return self._choice_price(asked.subject) or self._section(None)
+        priced = self._choice_price(asked.subject)
+        return say("had", answer=priced) if priced else self._section(None)
+
+    def _choices(self, asked: Asked) -> list[Choice]:
+        """Return the choices of the groups that are asked for."""
+        groups = asked.groups or (asked.subject,)
+        of_them = (one for one in self._menu.options.values() if one.name in groups)
+        return list({choice.name: choice for one in of_them for choice in one.choices}.values())
 
     def _section(self, name: str | None) -> str:
         section = self._menu.section(name) if name else None

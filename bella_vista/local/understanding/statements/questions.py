@@ -107,6 +107,7 @@ class Questions:
             self._offers.sizes,
             self._total,
             self._order,
+            self._frying,
             self._allergens,
             self._diet,
             self._spicy,
@@ -243,6 +244,19 @@ class Questions:
         aspect = next((one for one, of_it in aspects if said & {*of_it}), None)
         both = aspect == "delivery" and words.find(pattern("pickup")) is not None
         return Asked("service", aspect=None if both else aspect)
+
+    def _frying(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Read what else comes into the oil or on the grill, which only a fact of the house tells."""
+        found = words.whole(pattern("asks of frying"))
+        pieces = cut(words, self._names)
+        of_dish = any(piece.dishes for piece in pieces) if found and found["beside"] else True
+        if found is None or not of_dish or (self._section_only(pieces) and not found["beside"]):
+            return None  # "what do you have from the fryer?"
+        for where, near in table("facts of frying").items():
+            for key, text in self._menu.restaurant.facts.items():
+                if {*map(stem, near)} & {*stems(text if where == "text" else key)}:
+                    return Asked("facts", subject=key)
+        return None if self._allergens_in(words) else Asked("facts")
 
     def _payment(self, words: Words, things: Sequence[Item]) -> Asked | None:
         if words.whole(pattern("asks payment")) is None or "gift" in words.said:
@@ -569,7 +583,9 @@ class Questions:
 
     def _beside_names(self, words: Words) -> set[str]:
         """Return the stems a fact is found by: the kids spaghetti is no fact about kids."""
-        of_names = self._inside_names(words)
+        choices = (one for one in cut(words, self._names) if one.changes and not one.head)
+        of_names = self._inside_names(words)  # a fact about rolls tells of no "gluten free rolls"
+        of_names |= {one.last - 1 for one in choices if " " in one.words}
         told = (token for at, token in enumerate(words.tokens) if at not in of_names)
         return {token.stem for token in told if not token.stop} - _stems_of("no fact")
 
