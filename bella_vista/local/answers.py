@@ -69,8 +69,10 @@ class Answers:
             case "contents" if subject is None and asked.words:
                 return say("not_on_menu", words=asked.words)
             case "contents":
-                allergies = [str(one) for one in order.get("allergies") or ()]
-                return joined(self._contents(subject), self._for(subject, allergies))
+                told = self._contents(subject)
+                if unsaid := self._unsaid(asked, told):
+                    told = joined(told.replace(say("contents nothing", name=subject), ""), unsaid)
+                return joined(told, self._for(subject, allergies))
             case "allergens" if asked.aspect and asked.allergen:
                 return self._of_all(asked.allergen, subject, without=asked.aspect == "without")
             case "allergens" if asked.aspect == "without":
@@ -79,7 +81,8 @@ class Answers:
                 each = (replace(asked, allergen=one) for one in str(asked.allergen).split(" or "))
                 return joined(*(self.answer(one, order, now) for one in each))
             case "allergens":
-                return self._allergens(asked, order)
+                told = self._allergens(asked, order)
+                return joined(told, self._unsaid(asked, told))
             case "diets":
                 return self._diets(asked)
             case "menu" if asked.aspect:
@@ -248,6 +251,15 @@ class Answers:
             say("contents choices", groups=groups),
         )
         return told or say("contents nothing", name=item.name)
+
+    def _unsaid(self, asked: Asked, told: str) -> str:
+        """Offer a person where the menu does not say what was asked of a dish: "is it alcoholic?"."""
+        item, wanted = self._item(asked.subject), {*stems(asked.words or "")}
+        if item is None or not wanted or wanted & {*stems(told)}:
+            return ""
+        if isinstance(item, Dish) and item.minimum_age and wanted & words_of("words of alcohol"):
+            return say("reading age", names=[item.name])
+        return say("unsaid", words=asked.words, name=item.name)
 
     def _told_of(self, name: str | None, aspect: str) -> str:
         """Say what the menu tells of how spicy or how big a dish is: its description, or a choice of it."""

@@ -198,7 +198,7 @@ class Questions:
 
     def _price(self, words: Words, things: Sequence[Item]) -> Asked | None:
         found = words.find(pattern("asks price"))
-        if found is None or found.first > 4:
+        if found is None or found.first > 4 or words.find(pattern("free of")) is not None:
             return None
         if "deliver" in words.said or "delivery" in words.said:
             return Asked("service", aspect="fee")
@@ -374,7 +374,8 @@ class Questions:
             subject, _ = self._subjects.find(pieces, things, besides=next(iter(several), None))
         if not talks and subject is None and allergen is not None and self._is_dish(allergen):
             return None
-        return Asked("allergens", subject=subject, allergen=allergen)
+        unsaid = next((one for one in words.said.split() if one in words_of("not told")), None)
+        return Asked("allergens", subject=subject, allergen=allergen, words=unsaid)
 
     def _has_allergen(self, words: Words) -> Asked | None:
         """Read a question without its first word: "muffin have nuts"."""
@@ -451,6 +452,14 @@ class Questions:
             subject, _ = self._subjects.find(pieces, things)
         return Asked("diets", subject=subject, diet=diet)
 
+    def _of_it(self, words: Words) -> str | None:
+        """Return what somebody wants to know of a dish: the "alcohol" of "is there alcohol in the cake?"."""
+        found = words.find(pattern("asks inside")) or words.find(pattern("is made so"))
+        groups = found.match.groupdict().items() if found is not None else ()
+        said = next((one for name, one in groups if one and name.startswith("what")), "")
+        content = [word for word in said.split() if word not in words_of("no subject")]
+        return (said if pattern("free of").fullmatch(said) else " ".join(content)) or None
+
     def _contents(self, words: Words, things: Sequence[Item]) -> Asked | None:
         pieces = cut(words, self._names)
         subject, size = self._subjects.find(pieces, things)
@@ -466,7 +475,7 @@ class Questions:
         if subject is not None and (told or inside or (plain and self._is_about(pieces, words))):
             if not told and self._section_only(pieces):
                 return None
-            return Asked("contents", subject=subject, size=size)
+            return Asked("contents", subject=subject, size=size, words=self._of_it(words))
         if told and subject is None and not words.said.startswith("how "):
             if any(piece.does(WORD) for piece in pieces) or self._section_only(pieces):
                 unknown = unknown_words(pieces)
@@ -557,7 +566,7 @@ class Questions:
         if named is None and words.find(pattern("asks inside")) is not None:
             choice = self._choice_in(words)
             return Asked("contents", subject=choice) if choice is not None else None
-        return Asked("contents", subject=named[0]) if named else None
+        return Asked("contents", subject=named[0], words=self._of_it(words)) if named else None
 
     def _choice_in(self, words: Words) -> str | None:
         """Return the choice that a question is about: "is there nuts in almond milk", "is oat milk vegan?"."""
