@@ -7,6 +7,7 @@ from typing import Any
 
 from bella_vista.local.english import vocabulary
 from bella_vista.local.english.sentences import (
+    called,
     foods_of,
     joined,
     line_words,
@@ -324,7 +325,7 @@ class Answers:
         names = [item.name] if item is not None else []
         choice = self._choice(asked.subject) if item is None else None
         if choice is not None and allergen:
-            met = allergens_met([allergen], (choice.name, *choice.allergens))
+            met = called(allergens_met([allergen], (choice.name, *choice.allergens)))
             return say("allergen", met=met, allergen=listed(foods_of([allergen])), name=choice.name)
         if item is None:
             if asked.subject and allergen is None:
@@ -347,7 +348,7 @@ class Answers:
         met = allergens_met([allergen], held_by(self._menu, item)) if item is not None else ()
         if not met and item in self._listing(allergen):
             met = (allergen,)
-        told = say("allergen", met=met, allergen=listed(foods_of([allergen])), name=name)
+        told = say("allergen", met=called(met), allergen=listed(foods_of([allergen])), name=name)
         if met or is_declared(allergen):
             return told
         return joined(told, self._contents(name))  # no menu has to declare pork
@@ -375,8 +376,8 @@ class Answers:
             for dish in dishes_with(self._menu, allergen) or self._listing(allergen)
             if section in (None, dish.section)
         ]
-        called = families_of(allergen) or (allergen,)
-        return say("allergen dishes", called=called, names=some(names))
+        families = families_of(allergen) or (allergen,)
+        return say("allergen dishes", called=families, names=some(names))
 
     def _without(self, allergies: Sequence[str], section: str | None) -> str:
         """Name the dishes for which the menu lists none of the guest's allergies: "what can she have?"."""
@@ -400,10 +401,7 @@ class Answers:
         """Warn of a dish, or of what can be in a combo, that lists what the guest is allergic to."""
         item = self._item(name)
         met = allergens_met(allergies, held_by(self._menu, item)) if item is not None else ()
-        if item is None or not met:
-            return ""
-        told = say("allergy met dish", families=met, names=[f"the {item.name}"])
-        return say("allergy met", met=told)
+        return careful({item.name: met}) if item is not None and met else ""
 
     def _for(self, name: str | None, allergies: Sequence[str]) -> str:
         """Say what the menu lists of a guest's allergies for a dish, or that it lists none of them."""
@@ -581,6 +579,27 @@ class Answers:
             if told := say(f"fact {subject}", **facts):
                 return told
         return say("fact unknown")
+
+
+def careful(met: Mapping[str, Sequence[str]]) -> str:
+    """Warn of what the menu lists of the guest's allergies.
+
+    Args:
+        met: The families by the dish.
+
+    >>> print(careful({"Caprese": ["milk"], "Tiramisu": ["egg", "milk"], "Latte": ["milk"]}))
+    Careful: the menu lists milk for the Caprese and the Latte, egg and milk for the Tiramisu, and you told me about that.
+    >>> careful({})
+    ''
+    """
+    dishes: dict[tuple[str, ...], list[str]] = {}
+    for name, families in met.items():
+        dishes.setdefault((*families,), []).append(f"the {name}")
+    told = [
+        say("allergy met dish", families=called(families), names=names)
+        for families, names in dishes.items()
+    ]
+    return say("allergy met", met=", ".join(told))
 
 
 def so_far(order: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agents.telling import NO_PERSON_BY_PHONE
-from bella_vista.local.answers import Answers
+from bella_vista.local.answers import Answers, careful
 from bella_vista.local.english.sentences import allergy_words, joined, line_words, say
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.scene import Outcome
@@ -79,27 +79,6 @@ def warnings(lines: Sequence[Line], allergies: Sequence[str] | None = None) -> s
             if allergies is None or family in meant:
                 met.setdefault(str(line["name"]), {})[str(family)] = None
     return careful({name: [*families] for name, families in met.items()})
-
-
-def careful(met: Mapping[str, Sequence[str]]) -> str:
-    """Warn of what the menu lists of the guest's allergies.
-
-    Args:
-        met: The families by the dish.
-
-    >>> print(careful({"Caprese": ["milk"], "Tiramisu": ["egg", "milk"], "Latte": ["milk"]}))
-    Careful: the menu lists milk for the Caprese and the Latte, egg and milk for the Tiramisu, and you told me about that.
-    >>> careful({})
-    ''
-    """
-    dishes: dict[tuple[str, ...], list[str]] = {}
-    for name, families in met.items():
-        dishes.setdefault((*families,), []).append(f"the {name}")
-    told = [
-        say("allergy met dish", families=families, names=names)
-        for families, names in dishes.items()
-    ]
-    return say("allergy met", met=", ".join(told))
 
 
 def gets_it(order: Mapping[str, Any]) -> str:

@@ -101,6 +101,7 @@ def statement_of(question: Question) -> str:
             if facts.get("words") in ("half", "a"):  # "half a lasagna"
                 facts["why"] = "half"
         case "not_on_menu":
+            facts["listed"] = called(facts.get("listed") or ()) or None
             facts["why"] = "denied" if _is_denied(question) else None
         case "not_found":
             facts["why"] = "combo" if facts.get("combo") else None
@@ -165,6 +166,21 @@ def foods_of(allergies: Sequence[str]) -> list[str]:
     """
     foods = (families_of(one) if one in _illnesses() else (one,) for one in allergies)
     return [*dict.fromkeys(food for of_one in foods for food in of_one)]
+
+
+def called(families: Sequence[str]) -> list[str]:
+    """Call families of allergens as menus do, where several have one word.
+
+    >>> called(["milk", "peanuts", "tree nuts"]), called(["tree nuts"])
+    (['milk', 'nuts'], ['tree nuts'])
+    """
+    word, _, several = blocks("sentences")["called together"][0].partition(": ")
+    both = {*several.split(", ")}
+    return (
+        [*(one for one in families if one not in both), word]
+        if both <= {*families}
+        else [*families]
+    )
 
 
 @cache
