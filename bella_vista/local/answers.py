@@ -91,11 +91,11 @@ class Answers:
             case "menu" if asked.words == "like":
                 return self._like(subject)
             case "menu" if asked.words == "recommended":
-                return joined(say("recommended"), self._section(subject))
+                return joined(say("recommended"), self._offered(subject, allergies))
             case "section":
-                return self._section(subject)
+                return self._offered(subject, allergies, only=asked.aspect == "without")
             case "menu":
-                return self._had(asked)
+                return joined(self._had(asked), self._against_choices(asked, allergies))
             case "hours":
                 told = hours_text(self._house, now)
                 if asked.day == "now" and is_open(
@@ -335,6 +335,9 @@ class Answers:
             return self.not_mentioned([allergen])
         if not names:
             return self._dishes_with(allergen) if allergen else say("allergens which")
+        if not allergen and (of_guest := [str(one) for one in order.get("allergies") or ()]):
+            told = [self._for(name, of_guest) for name in dict.fromkeys(names)]
+            return joined(*told, self.not_mentioned(of_guest))
         told = [
             self._holds(name, allergen)
             if allergen
@@ -391,6 +394,17 @@ class Answers:
             return self._section(section)
         told = say("among without", words=listed(foods_of(allergies), "or"), names=names)
         return joined(told, self.not_mentioned(allergies))
+
+    def _offered(self, section: str | None, allergies: Sequence[str], *, only: bool = False) -> str:
+        """Name the dishes of a section, and those that list none of the guest's allergies."""
+        fit = self._without(allergies, section) if allergies else ""
+        return fit if only and fit else joined(self._section(section), fit)
+
+    def _against_choices(self, asked: Asked, allergies: Sequence[str]) -> str:
+        """Warn of choices that list what the guest is allergic to: "what bread do you have?"."""
+        choices = self._choices(asked)
+        held = {one.name: allergens_met(allergies, (one.name, *one.allergens)) for one in choices}
+        return careful({name: met for name, met in held.items() if met})
 
     def not_mentioned(self, allergies: Sequence[str]) -> str:
         """Say which of the guest's allergies the menu says nothing about, and offer a person."""

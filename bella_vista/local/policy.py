@@ -245,6 +245,7 @@ class Policy(ABC):
                 now.answers.answer(asked, now.order, now.now) or say("fact unknown")
                 for asked in heard.answers
             ),
+            self._warned(now),
             self._no_promise(now, told),
             say("thanks")
             if now.meant("thanks") and not now.meant("done", "bye", "no") and alone
@@ -260,10 +261,18 @@ class Policy(ABC):
             else say("words not understood", words=[f'"{one}"' for one in unheard]),
         )
 
+    def _warned(self, now: Situation) -> str:
+        """Warn of a dish that meets an allergy before more is asked about it, once."""
+        question, allergies = now.heard.question, now.order.get("allergies") or ()
+        if question is None or question.draft is None or question.draft.op != "add_item":
+            return ""
+        warning = now.answers.against(question.draft.fields.get("name"), [*map(str, allergies)])
+        return "" if now.scene.said_before(warning) else warning
+
     def _no_promise(self, now: Situation, told: Sequence[Outcome]) -> str:
         """Say once in a reply that no dish is promised to be free of anything, and shorter the next time."""
         noted = any(one.name == "add_allergy" and one.done for one in told)
-        about = ("allergens", "contents") if now.order.get("allergies") else ("allergens",)
+        about = ("allergens", "contents", "section")[: 3 if now.order.get("allergies") else 1]
         if not noted and not any(asked.kind in about for asked in now.heard.answers):
             return ""
         whole = say("no promise")

@@ -40,7 +40,7 @@ from bella_vista.local.understanding.statements.questions import Questions
 from bella_vista.local.understanding.statements.statements import SETTLING, Statements
 from bella_vista.local.understanding.statements.talk import Talk, comment, kept, remark
 from bella_vista.local.understanding.words.phrases import small_words
-from bella_vista.local.understanding.words.tokens import LISTED, Token, Words, number_at
+from bella_vista.local.understanding.words.tokens import LISTED, Found, Token, Words, number_at
 from state.contact import with_written_postcode
 from state.menu import Menu
 from state.menu.families import families_of
@@ -612,7 +612,8 @@ class _Hearing:
             words = self._without_aside(words, other.first)
             if not _content(words):
                 return
-        asked = self._asked_alike(words) or self._house.questions.find(words, self._known)
+        may = self._asks_if_one_may(words)
+        asked = may or self._asked_alike(words) or self._house.questions.find(words, self._known)
         asked = self._about_dish(asked, words) if asked is not None else None
         if asked is None and self._answers and self._answers[-1].kind in _OF_DISHES and self._topic:
             if words.trimmed(frozenset()).whole(pattern("asks of it")):
@@ -626,7 +627,7 @@ class _Hearing:
                 return  # "let me see what's in the cookie jar"
         wish = pattern("names a wish").match(words.said) is not None
         wish = wish or pattern("do it with").match(words.said) is not None
-        wish = wish or (asked is not None and self._is_wish(asked, words))
+        wish = not may and (wish or (asked is not None and self._is_wish(asked, words)))
         if wish:
             asked = None
         elif asked is not None and not (asked.kind == "payment" and self._expects == "choice"):
@@ -741,6 +742,23 @@ class _Hearing:
         named = [piece.dishes for piece in cut(words, self._house.names) if piece.dishes]
         alike = len(named) == 1 and len(named[0]) == 1
         return replace(self._answers[-1], subject=named[0][0]) if alike else None
+
+    def _asks_if_one_may(self, words: Words) -> Asked | None:
+        """Read "can she have the soup?" after an allergy, and "can I have it?" of a dish that meets it."""
+        noted = [one.fields["name"] for _, one in self._heard.drafts if one.op == "add_allergy"]
+        allergies = [*self._order.allergies, *map(str, noted)]
+        bare = words.trimmed(words_of("soft words"))
+        found = bare.whole(pattern("asks if one may")) if allergies else None
+        if found is None:
+            return None
+        first, last = Found.of(bare, found).span(bare, "dish")
+        named = self._house.names.longest(bare.tokens, first)
+        if named is None or first + named[0] != last or len(named[1].dishes) != 1:
+            return None
+        dish = named[1].dishes[0]
+        met = any(self._house.kitchen.families_met(dish, one) for one in allergies)
+        orders = found["who"] in ("i", "we") and not met
+        return None if orders else Asked("allergens", subject=dish)
 
     def _is_bare(self, words: Words) -> bool:
         """Whether nothing of an order is said: an answer to what was asked of something else."""

@@ -84,9 +84,11 @@ class Questions:
             return Asked("diets", diet=diet) if diet is not None else None
         if (asked := self._offers.choices(bare, things)) is not None:
             return asked
-        if bare.whole(pattern("asks may have")) is not None:
+        if (may := bare.trimmed(frozenset()).whole(pattern("asks may have"))) is not None:
             section = self._section_in(bare, cut(bare, self._names))
-            return Asked("allergens", subject=section, aspect="without")
+            of_it = "section" if section is not None and may["kind"] else "allergens"
+            if of_it == "section" or (may["kind"] or "food").split()[-1] in words_of("any food"):
+                return Asked(of_it, subject=section, aspect="without")
         if not marked and (begins is None or begins.first > 0):
             return self._extreme(bare, things) if self._offers.names_extreme(bare) else None
         for read in self._readers():
