@@ -578,7 +578,8 @@ class Dialogue:
         """Take what only cannot be had as it was said, as it comes; name what is not ordered at all."""
         left: list[Question] = []
         for one in (waiting, *waiting.rest):
-            plain = one.code == "choice_not_possible" and not one.facts.get("possible")
+            held = one.facts.get("possible") or one.facts.get("listed")  # such as an allergen
+            plain = one.code == "choice_not_possible" and not held
             agreed = (
                 self._understander.understand(
                     "yes", pending=replace(one, rest=()), order=order, now=now

@@ -98,6 +98,8 @@ def statement_of(question: Question) -> str:
         case "choice_not_possible":
             most = facts.get("most")
             facts["why"] = "one" if most == 1 else "most" if isinstance(most, int) else None
+            if facts.get("listed"):  # "carbonara without egg"
+                facts["why"], facts["listed"] = "denied", called(facts["listed"])
             if facts.get("words") in ("half", "a"):  # "half a lasagna"
                 facts["why"] = "half"
         case "not_on_menu":

@@ -115,12 +115,13 @@ class Pending:
         item = self.items[0]
         said = " ".join(token.word for token in words.tokens if not token.stop)
         refused = said.replace(str(self._question.facts.get("words")), "it")
+        refuses = code in _NAMELESS or bool(self._question.facts.get("listed"))
+        if refuses and pattern("does without it").fullmatch(refused):
+            self.settled, self.items, self._heard_word = True, self.items[1:], ""
+            return None  # "ok, no chips then"
         if code == "choice_not_possible" and pattern("as it is").fullmatch(refused):
             self.settled = True
             return None
-        if code in _NAMELESS and pattern("does without it").fullmatch(refused):
-            self.settled, self.items, self._heard_word = True, self.items[1:], ""
-            return None  # "ok, no chips then"
         if self._not_offered(item, said, heard):
             return None
         if pattern("nothing").fullmatch(said):
@@ -244,7 +245,7 @@ class Pending:
             return
         possible = self._question.possible
         if self._heard_word in ("no", "nothing"):
-            if self._question.code != "choice_not_possible":
+            if self._question.code != "choice_not_possible" or self._question.facts.get("listed"):
                 self.items = self.items[1:]
             self.settled = True
         elif self._heard_word == "yes":

@@ -209,6 +209,8 @@ class Deciding:
             self._doubt_of_more(best, known, words)
         best.questions.extend(numbered)
         best.questions = [self._with_listing(one, best) for one in best.questions]
+        for question in [one for one in best.questions if one.facts.get("listed")]:
+            _asks_before_taking(best, question)
         return best, weighed
 
     def _with_listing(self, question: Question, decided: Decided) -> Question:
@@ -219,6 +221,8 @@ class Deciding:
         drafts = [draft for _, draft in decided.drafts]
         drafts += [one.draft for one in decided.questions if one.draft is not None]
         names = {str(one.fields["name"]) for one in drafts if one.fields.get("name")}
+        if len(names) > 1:  # "a lasagna without egg, and a cola"
+            names = {name for name in names if self._kitchen.families_met(name, words)}
         if len(names) != 1:
             return question
         name = names.pop()
@@ -600,6 +604,23 @@ class Deciding:
         if any(vocabulary.is_food(one) for one in said):  # chips are no slip of the pen for a chai
             near = tuple(one for one in near if said & set(stems(one)))
         return near
+
+
+def _asks_before_taking(decided: Decided, denied: Question) -> None:
+    """Let a dish wait for a yes that holds what was to be left off and cannot be: "carbonara without egg"."""
+    asked = [one.draft for one in decided.questions if one.draft and one.code == "choice_missing"]
+    adds = [
+        one
+        for one in (*(draft for _, draft in decided.drafts), *asked)
+        if one.op == "add_item"
+        and one.fields.get("name") == denied.facts["name"]
+        and str(denied.facts["words"]) not in one.fields.get("note", "")  # the kitchen hears of it
+    ]
+    if len(adds) == 1:
+        waiting = Question("choice_not_possible", {**denied.facts, "possible": []}, adds[0])
+        decided.drafts = [one for one in decided.drafts if one[1] is not adds[0]]
+        kept = [one for one in decided.questions if one.draft is not adds[0]]
+        decided.questions = [waiting if one is denied else one for one in kept]
 
 
 def _declined(words: Lattice, first: int, last: int) -> bool:
