@@ -165,7 +165,7 @@ class Contacts:
             own = name == "allergic to"  # "what can I have if I am allergic to nuts?"
             if found is None or (not own and asks_before(words, found.first)):
                 continue
-            last = _end_of_list(words, found.last)
+            last = self._before_an_order(words, found.last, _end_of_list(words, found.last))
             listed = words.part(found.last, last)
             if name == "cannot eat" and not any(families_of(one.word) for one in listed.tokens):
                 continue
@@ -214,6 +214,16 @@ class Contacts:
             heard.wish(meant, "remove_allergy", name=name)
         self._allergic(meant, heard)
         return words.without(found.first, found.last)
+
+    def _before_an_order(self, words: Words, first: int, last: int) -> int:
+        """Let a list of allergens end where a dish is ordered: "allergic to nuts, lasagna please"."""
+        for at in range(first + 2, last):
+            named = self._names.longest(words.tokens, at) if words.tokens[at - 1].stop else None
+            if named is not None and named[1].dishes:
+                after = at + named[0]
+                if words.part(after, after + 1).said in words_of("after an order"):
+                    return at - 1
+        return last
 
     def _in_danger(self, words: Words, heard: Heard) -> Words:
         """Note the food of a sentence that says it would do somebody harm: "peanuts could kill my son".
