@@ -608,13 +608,14 @@ class Deciding:
 
 def _asks_before_taking(decided: Decided, denied: Question) -> None:
     """Let a dish wait for a yes that holds what was to be left off and cannot be: "carbonara without egg"."""
+    own = {*str(denied.facts["words"]).split()} - {*denied.facts["listed"]}
     asked = [one.draft for one in decided.questions if one.draft and one.code == "choice_missing"]
     adds = [
         one
         for one in (*(draft for _, draft in decided.drafts), *asked)
         if one.op == "add_item"
         and one.fields.get("name") == denied.facts["name"]
-        and str(denied.facts["words"]) not in one.fields.get("note", "")  # the kitchen hears of it
+        and not {*one.fields.get("note", "").split()} & own  # of that the kitchen hears
     ]
     if len(adds) == 1:
         waiting = Question("choice_not_possible", {**denied.facts, "possible": []}, adds[0])
