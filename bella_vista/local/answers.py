@@ -67,7 +67,7 @@ class Answers:
                 return self._price(asked, order)
             case "contents" if asked.aspect:
                 return self._told_of(subject, asked.aspect)
-            case "contents" if subject is None and asked.words:
+            case "contents" if subject is None and asked.words and not self._names(asked.words):
                 return say("not_on_menu", words=asked.words)
             case "contents":
                 told = self._contents(subject)
@@ -475,6 +475,12 @@ class Answers:
         groups = asked.groups or (asked.subject,)
         of_them = (one for one in self._menu.options.values() if one.name in groups)
         return list({choice.name: choice for one in of_them for choice in one.choices}.values())
+
+    def _names(self, words: str) -> bool:
+        """Whether a word of some is in the name of a dish."""
+        said = {*stems(words)}
+        dishes = (*self._menu.dishes, *self._menu.combos)
+        return any(said & {*stems(name)} for one in dishes for name in (one.name, *one.aliases))
 
     def _section(self, name: str | None) -> str:
         section = self._menu.section(name) if name else None
