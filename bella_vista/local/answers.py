@@ -479,7 +479,7 @@ class Answers:
     def _names(self, words: str) -> bool:
         """Whether a word of some is in the name of a dish."""
         said = {*stems(words)}
-        dishes = (*self._menu.dishes, *self._menu.combos)
+        dishes: list[Dish | Combo] = [*self._menu.dishes, *self._menu.combos]
         return any(said & {*stems(name)} for one in dishes for name in (one.name, *one.aliases))
 
     def _section(self, name: str | None) -> str:

@@ -434,7 +434,7 @@ concierge:
 
 
 def test_what_no_pattern_or_handoff_names_and_no_argument_can_be_is_a_fault(tmp_path: Path) -> None:
-    handoff = Handoff("reception", "concierge", when="At once.", arguments=Coming)
+    handoff: Handoff[Stay] = Handoff("reception", "concierge", when="At once.", arguments=Coming)
     graph = Graph((Reception, Mute), (handoff,), start="reception")
     file = tmp_path / "rules.yaml"
     file.write_text(WITH_MISSPELT_NAMES, encoding="utf-8")

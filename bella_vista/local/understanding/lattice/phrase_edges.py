@@ -253,7 +253,7 @@ def _phrases(
                 cost += 2.0  # "instead of the hot dog", but "three shots instead of the one"
         if phrase.does == "a" and phrase.words == "any" and (following is None or following.stop):
             cost += 1.5  # "on any"
-        if phrase.does == "them" and words[-1] == "two" and "ones" in said[end + 1 : end + 3]:
+        if phrase.does == "them" and words[-1:] == ("two",) and "ones" in said[end + 1 : end + 3]:
             cost += 2.0  # "the two plain ones"
         if phrase.words == "as" and said[end + 1 : end + 2] in (("come",), ("comes",)):
             cost += 1.0  # "two as they come"
