@@ -258,6 +258,10 @@ class Answers:
         item, wanted = self._item(asked.subject), {*stems(asked.words or "")}
         if item is None or not wanted or wanted & {*stems(told)}:
             return ""
+        groups = self._menu.groups(item) if isinstance(item, Dish) else ()
+        choices = [choice.name for group in groups for choice in group.choices]
+        if had := [name for name in choices if wanted & {*stems(name)}]:
+            return say("had choice", name=item.name, choices=some(had, "or"))
         if isinstance(item, Dish) and item.minimum_age and wanted & words_of("words of alcohol"):
             return say("reading age", names=[item.name])
         return say("unsaid", words=asked.words, name=item.name)

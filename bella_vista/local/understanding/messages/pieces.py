@@ -1,12 +1,13 @@
 """A run of words cut into pieces, each with what it does in an order: a name, a number, a joint."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bella_vista.local.english import lexicon as lex
 from bella_vista.local.english import vocabulary
 from bella_vista.local.english.talking import pattern
 from bella_vista.local.understanding.menu.names import Meaning, Names
-from bella_vista.local.understanding.words.tokens import Words, number_at
+from bella_vista.local.understanding.words.tokens import Token, Words, number_at
 
 NAME, NUMBER, WORD, STOP = "name", "number", "word", "stop"
 _VERBS = (
@@ -120,6 +121,8 @@ def _piece(words: Words, at: int, names: Names, verbs: dict[int, tuple[str, int]
     }
     if named is not None and phrase is not None and phrase[0] == lex.FILLER and _counts(named[1]):
         lengths["phrase"] = 0  # "a bowl of soup" says the size where a soup comes in bowls
+    if lengths["phrase"] > 1 and _is_in_name(tokens, at, at + lengths["phrase"], names):
+        lengths["phrase"] = 0  # "the kids meal", of a phrase "the kids"
     best = max(lengths, key=lambda kind: lengths[kind])
     if not lengths[best]:
         return Piece(WORD, token.word, at, at + 1)
@@ -136,6 +139,12 @@ def _piece(words: Words, at: int, names: Names, verbs: dict[int, tuple[str, int]
     if best == "verb" and verb is not None:
         return Piece(verb[0], said, at, last)
     return Piece(phrase[0] if phrase else WORD, said, at, last)
+
+
+def _is_in_name(tokens: Sequence[Token], first: int, end: int, names: Names) -> bool:
+    """Whether the name of a dish begins within a run, behind its first word, and goes on behind its end."""
+    inside = ((at, names.longest(tokens, at)) for at in range(first + 1, end))
+    return any(one is not None and one[1].own and at + one[0] > end for at, one in inside)
 
 
 def _compound(words: Words, at: int) -> int:

@@ -504,6 +504,9 @@ class Questions:
         pieces = cut(words, self._names)
         section = self._section_in(words, pieces)
         have = words.find(pattern("asks have"))
+        free = words.find(pattern("asks free"))
+        if have is not None and section is not None and free is not None:
+            return self._free(section, free.match["what"])
         begins = words.tokens[0].word
         choosing = begins in (
             "what",
@@ -553,6 +556,17 @@ class Questions:
         if words.whole(pattern("asks menu")) is not None:
             return _of_food(unknown_words(pieces))
         return self._fact(words, things, least=1.0)
+
+    def _free(self, section: str, food: str) -> Asked:
+        """Take "do you have gluten free pasta" for the choice that is so, or the dishes that hold none."""
+        said = {*stems(f"{food} free")}
+        dishes = [dish for dish in self._menu.dishes if dish.section == section]
+        groups = (group for dish in dishes for group in self._menu.groups(dish))
+        choices = (choice.name for group in groups for choice in group.choices)
+        found = next((name for name in choices if said <= {*stems(name)}), None)
+        if found is not None:
+            return Asked("menu", subject=found)
+        return Asked("allergens", subject=section, allergen=food, aspect="without")
 
     def _about_dish(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Take any other yes or no question about a dish as one about what is in it."""
