@@ -302,16 +302,17 @@ def fragment(out: Outcome, said: Said) -> None:
     if item is not None and strange and out.writer.clash(item, said) and _headless(out, said):
         return
     piece = item is not None and item.source is not None and item.source.line is not None
+    denied = bool(said.options) and all(one.no for one in said.options)
+    wished = said.size or said.number or not denied  # "no anchovies on that" orders nothing
     if (
         (piece and (said.count is not None or said.ref == "one") and _on_order(out, said))
         or (item is not None and _belongs(out, item, said))
         or (out.waiting and fill(out, said))
         or (item is None and _on_order(out, said))
         or (item is None and _of_its_kind(out, said))
-        or ((item is None or said.options or said.size) and _headless(out, said))
+        or ((item is None or said.options or said.size) and wished and _headless(out, said))
     ):
         return
-    denied = bool(said.options) and all(one.no for one in said.options)
     if denied and said.size and item is not None:
         out.questions.append(not_left_off(out.told(said.told)))
         fragment(out, replace(said, options=[], told=[]))  # "a caesar, small, no bacon"
