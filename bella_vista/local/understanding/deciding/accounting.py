@@ -83,6 +83,8 @@ class Accounting:
                 lost.append(told_of(one, said[at + 1 :], tokens))
             if any(later.ref in _UNDOING for later in said[at:]):
                 continue
+            if self._called_off(one, said, at, lines):
+                continue
             after = said[at + 1] if at + 1 < len(said) else None
             for about in (one, one.become):
                 if about is not None:
@@ -158,6 +160,16 @@ class Accounting:
         if not lost and not waiting:
             lost.extend(self._whole.lost(steps, said, lines, tokens))
         return list(dict.fromkeys(lost))
+
+    def _called_off(self, one: Said, said: Sequence[Said], at: int, lines: Sequence[Line]) -> bool:
+        """Whether a dish is ordered and taken off in one message: "and a latte, no wait, cancel the latte"."""
+        about = said[:at] if one.verb == "remove" else said[at + 1 :]
+        removes = one.verb == "remove"
+        others = [
+            o for o in about if o.head and o.mask & one.mask and (o.verb == "remove") != removes
+        ]
+        there = any(self.held.named(line, one.mask, before=True) for line in lines)
+        return one.head is not None and bool(others) and not there
 
     def _superseded(self, said: Said, following: Sequence[Said]) -> Said:
         """Leave out choices that a later change excludes: "whole milk, actually make that skim".

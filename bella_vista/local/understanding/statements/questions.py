@@ -669,7 +669,17 @@ def _asks_for_it(words: Words) -> bool:
         return False
     return words.said.startswith(
         (
-            *("do you have", "have you", "is there", "are there", "any ", "can it ", "could it "),
+            *("do you do", "do you have", "do you make", "do you offer", "do you serve"),
+            *(
+                "got any",
+                "you got",
+                "have you",
+                "is there",
+                "are there",
+                "any ",
+                "can it ",
+                "could it ",
+            ),
             *("can i ", "could i ", "may i ", "can we ", "could we ", "can you ", "could you "),
         )
     )
