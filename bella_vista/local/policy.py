@@ -229,21 +229,25 @@ class Policy(ABC):
         """Say what was done, then answer what was asked, then name what was not understood."""
         guest, heard = now.scene.guest, now.heard
         told = [*_handed_over(now), *self.worth_saying(now)]
+        report = now.reports.of(told, now.order, now.before)
         unheard = [one for one in heard.not_understood if len(one) > 1 and not now.nothing_meant]
         alone = not (heard.commands or heard.answers)
         return joined(
             say("card alone" if guest.text == CARD_MARK else "card")
             if guest is not None and CARD_MARK in guest.text
             else "",
-            now.reports.of(told, now.order, now.before),
+            report,
             *(say(one) for one in _TOLD_AT_ONCE if now.meant(one)),
             say("wait") if heard.intents == ("wait",) and alone else "",
             say("too young", names=[*too_young(now), *_removed_for_age(now)]),
             now.answers.booking() if now.meant("booking") else "",
             self._status(now) if now.meant("status") else "",
             *_without_repetition(
-                now.answers.answer(asked, now.order, now.now) or say("fact unknown")
-                for asked in heard.answers
+                (
+                    now.answers.answer(asked, now.order, now.now) or say("fact unknown")
+                    for asked in heard.answers
+                ),
+                report,
             ),
             self._warned(now),
             self._no_promise(now, told),
@@ -431,10 +435,16 @@ def _known(op: str, fields: Mapping[str, Any], now: Situation) -> bool:
     return False
 
 
-def _without_repetition(answers: Iterable[str]) -> Iterator[str]:
-    """Return answers without one that an earlier answer ends with: "do you have it, and how much is it"."""
+def _without_repetition(answers: Iterable[str], report: str) -> Iterator[str]:
+    """Return answers without one that an earlier answer ends with: "do you have it, and how much is it".
+
+    A last sentence that the report has said, such as a warning of an allergen, is left out.
+    """
     said = ""
     for one in answers:
+        before, end, last = one.rpartition(". ")
+        if end and last in report:
+            one = f"{before}."
         if not said.endswith(one):
             yield one
             said = one
